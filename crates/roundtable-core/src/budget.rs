@@ -1,0 +1,232 @@
+//! Budgets: what may be spent, what is spent, what is reserved. Knows no prices by itself.
+//!
+//! A call is reserved before it is made, for the most that it can cost, so no interleaving of
+//! calls can overshoot a limit.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one model call, as the provider counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub input: u64,
+    /// Tokens of the reply.
+    pub output: u64,
+    /// How many of the prompt's tokens came from the provider's cache.
+    #[serde(default)]
+    pub cached: u64,
+    /// How many of the reply's tokens were reasoning.
+    #[serde(default)]
+    pub reasoning: u64,
+}
+
+/// What a model costs, in millionths of a dollar for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// For prompts.
+    pub input: u64,
+    /// For replies.
+    pub output: u64,
+}
+
+impl Price {
+    /// What these tokens cost, rounded up, in millionths of a dollar.
+    pub fn of(self, input: u64, output: u64) -> u64 {
+        let total = u128::from(self.input) * u128::from(input)
+            + u128::from(self.output) * u128::from(output);
+        u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}
+
+/// What a session, round or turn may spend. Absent means unlimited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Model calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Tokens, prompts and replies together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Millionths of a dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+    /// Milliseconds from the opening (rounds and turns; a session waits for people).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
+}
+
+/// An amount of what budgets count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spend {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Millionths of a dollar.
+    pub cost: u64,
+}
+
+impl Spend {
+    /// The most that one call can cost: all of its prompt and all of the reply that it may give.
+    pub fn most(prompt_bytes: u64, max_tokens: u32, price: Option<Price>) -> Self {
+        let output = u64::from(max_tokens);
+        Self {
+            calls: 1,
+            tokens: prompt_bytes.saturating_add(output),
+            cost: price.map_or(0, |price| price.of(prompt_bytes, output)),
+        }
+    }
+
+    /// What one call did cost; where the provider did not say, what had been reserved.
+    pub fn actual(usage: Option<Usage>, price: Option<Price>, reserved: Self) -> Self {
+        usage.map_or(reserved, |usage| Self {
+            calls: 1,
+            tokens: usage.input.saturating_add(usage.output),
+            cost: price.map_or(0, |price| price.of(usage.input, usage.output)),
+        })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: self.cost.saturating_add(other.cost),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cost: self.cost.saturating_sub(other.cost),
+        }
+    }
+}
+
+/// Which limit stood in the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exhausted {
+    /// Model calls.
+    Calls,
+    /// Tokens.
+    Tokens,
+    /// Money.
+    Cost,
+    /// Time.
+    Time,
+}
+
+impl Exhausted {
+    /// The limit in words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Tokens => "tokens",
+            Self::Cost => "money",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// Whether a reservation can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// Now.
+    Yes,
+    /// Perhaps later: others hold reservations that may come back.
+    Later,
+    /// Never.
+    No(Exhausted),
+}
+
+/// The account of one session, round or turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// What may be spent.
+    pub limits: Limits,
+    /// What is spent.
+    pub spent: Spend,
+    /// What running calls may still cost.
+    pub reserved: Spend,
+}
+
+impl Account {
+    /// An account on which nothing is spent.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Whether this much more fits.
+    pub fn fit(&self, amount: Spend) -> Fit {
+        let total = self.spent.plus(self.reserved).plus(amount);
+        let over = |limit: Option<u64>, total: u64| limit.is_some_and(|limit| total > limit);
+        let exhausted = if over(self.limits.calls, total.calls) {
+            Exhausted::Calls
+        } else if over(self.limits.tokens, total.tokens) {
+            Exhausted::Tokens
+        } else if over(self.limits.cost, total.cost) {
+            Exhausted::Cost
+        } else {
+            return Fit::Yes;
+        };
+        if self.reserved == Spend::default() { Fit::No(exhausted) } else { Fit::Later }
+    }
+
+    /// Sets an amount aside.
+    pub fn reserve(&mut self, amount: Spend) {
+        self.reserved = self.reserved.plus(amount);
+    }
+
+    /// Gives a reservation back and books what was really spent.
+    pub fn settle(&mut self, reserved: Spend, actual: Spend) {
+        self.reserved = self.reserved.minus(reserved);
+        self.spent = self.spent.plus(actual);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(tokens: u64) -> Account {
+        Account::new(Limits { tokens: Some(tokens), ..Limits::default() })
+    }
+
+    #[test]
+    fn a_reservation_that_does_not_fit_waits_while_others_are_outstanding() {
+        let mut account = account(100);
+        let sixty = Spend { calls: 1, tokens: 60, cost: 0 };
+        assert_eq!(account.fit(sixty), Fit::Yes);
+        account.reserve(sixty);
+        assert_eq!(account.fit(sixty), Fit::Later);
+        account.settle(sixty, Spend { calls: 1, tokens: 30, cost: 0 });
+        assert_eq!(account.fit(sixty), Fit::Yes);
+        account.settle(Spend::default(), sixty);
+        assert_eq!(account.fit(sixty), Fit::No(Exhausted::Tokens));
+    }
+
+    #[test]
+    fn a_limit_can_be_met_exactly() {
+        assert_eq!(account(60).fit(Spend { calls: 1, tokens: 60, cost: 0 }), Fit::Yes);
+        assert_eq!(
+            account(59).fit(Spend { calls: 1, tokens: 60, cost: 0 }),
+            Fit::No(Exhausted::Tokens)
+        );
+    }
+
+    #[test]
+    fn a_price_is_rounded_up_and_never_overflows() {
+        let price = Price { input: 3_000_000, output: 15_000_000 };
+        assert_eq!(price.of(1_000, 100), 4_500);
+        assert_eq!(Price { input: 1, output: 0 }.of(1, 0), 1);
+        assert_eq!(Price { input: u64::MAX, output: 0 }.of(u64::MAX, 0), u64::MAX);
+    }
+
+    #[test]
+    fn unknown_usage_is_charged_as_reserved() {
+        let reserved = Spend::most(10, 5, None);
+        assert_eq!(Spend::actual(None, None, reserved), Spend { calls: 1, tokens: 15, cost: 0 });
+    }
+}

@@ -1,0 +1,219 @@
+//! What comes in: commands of callers, and reports of the engine on what it was asked to do.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::context_request::ContextResult;
+use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
+use crate::id::{IterationId, ToolCallId};
+use crate::message_context::MessageContext;
+use crate::tool::ToolResult;
+
+/// What the world looks like while a decision is taken. The core has no clock of its own.
+#[derive(Debug, Clone)]
+pub struct Env {
+    /// The time.
+    pub now: Timestamp,
+    /// What running model calls have said so far: kept when a decision cuts them off.
+    pub partials: BTreeMap<IterationId, String>,
+}
+
+impl Env {
+    /// A world in which nothing is being said.
+    pub fn at(now: Timestamp) -> Self {
+        Self { now, partials: BTreeMap::new() }
+    }
+}
+
+/// What to do with an input while a round is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnBusy {
+    /// Its round opens when the open one closes.
+    #[default]
+    Queue,
+    /// It is refused.
+    Reject,
+    /// The open round is cut off.
+    Interrupt,
+}
+
+/// An input that opens a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Say {
+    /// Whose ids everything that it causes carries.
+    pub context: MessageContext,
+    /// Who says it.
+    pub sender: String,
+    /// What is said; nothing lets the agents go on by themselves.
+    pub text: Option<String>,
+    /// What to do while a round is open.
+    pub on_busy: OnBusy,
+    /// Answers to pending context requests.
+    pub results: Vec<ContextResult>,
+}
+
+/// What a caller wants.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Begin a session.
+    Open(Box<Opening>),
+    /// Begin a session as a copy of another one's past.
+    Fork {
+        /// Where it comes from.
+        origin: Origin,
+        /// The agents from here on, if others than before.
+        agents: Option<Vec<Agent>>,
+    },
+    /// Open a round, with a message or without one.
+    Say(Say),
+    /// Answer context requests.
+    Provide(Vec<ContextResult>),
+    /// Cut the open round off.
+    Stop,
+    /// Open no more rounds until resumed.
+    Pause,
+    /// Open rounds again.
+    Resume,
+    /// End the session.
+    Complete {
+        /// Why.
+        reason: String,
+    },
+    /// Run the last round again; the earlier take stays in the log.
+    Regenerate,
+    /// Let every round from this one on no longer count.
+    Rewind {
+        /// The first round that no longer counts.
+        number: u32,
+    },
+    /// Let an earlier take of a round count again.
+    SelectTake {
+        /// The round.
+        number: u32,
+        /// The take.
+        take: u32,
+    },
+}
+
+/// A tool call as a model asked for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedCall {
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    pub arguments: Value,
+    /// The provider's own id of the call.
+    pub reference: Option<String>,
+    /// Why the arguments do not fit the tool's schema, if they do not.
+    pub misfit: Option<String>,
+}
+
+/// A model's answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    /// Its text.
+    pub text: String,
+    /// The tool calls that it asks for.
+    pub calls: Vec<AskedCall>,
+    /// What else is known of it. The cost is worked out here, from the agent's price.
+    pub record: CallRecord,
+}
+
+/// How a handler's run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ran {
+    /// It handed something back.
+    Returned(ToolResult),
+    /// It never began: the tool is gone, or refused before doing anything.
+    Refused(String),
+    /// It was cut off (timeout, panic): what it did is not known.
+    CutOff(String),
+}
+
+/// What the engine reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Report {
+    /// A model answered.
+    ModelReplied {
+        /// Which call.
+        iteration: IterationId,
+        /// Which attempt.
+        attempt: u32,
+        /// What it said.
+        reply: Reply,
+    },
+    /// A model could not answer.
+    ModelFailed {
+        /// Which call.
+        iteration: IterationId,
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        error: String,
+    },
+    /// An effectful tool call is about to be made.
+    EffectBegins {
+        /// Which call.
+        tool_call: ToolCallId,
+    },
+    /// A handler is done.
+    ToolRan {
+        /// Which call.
+        tool_call: ToolCallId,
+        /// Which attempt.
+        attempt: u32,
+        /// How it ended.
+        ran: Ran,
+    },
+    /// A handler wants a prompt answered.
+    Evaluate {
+        /// Its call.
+        tool_call: ToolCallId,
+        /// Which of its requests, from 1.
+        ordinal: u32,
+        /// The prompt.
+        prompt: NestedPrompt,
+    },
+    /// A handler publishes something.
+    Publish {
+        /// Its call.
+        tool_call: ToolCallId,
+        /// Which of its publications, from 1.
+        ordinal: u32,
+        /// What it is about.
+        topic: String,
+        /// The data.
+        data: Value,
+    },
+    /// A deadline may have passed.
+    Woke,
+    /// Another process wrote this session before: what it had started and not finished is in doubt.
+    WriterChanged,
+}
+
+/// Everything that comes in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// What a caller wants.
+    Command(Command),
+    /// What the engine reports.
+    Report(Report),
+}
+
+impl From<Command> for Input {
+    fn from(command: Command) -> Self {
+        Self::Command(command)
+    }
+}
+
+impl From<Report> for Input {
+    fn from(report: Report) -> Self {
+        Self::Report(report)
+    }
+}

@@ -1,0 +1,33 @@
+//! The vocabulary of Roundtable and the decisions it takes: pure, no async, no clock, no I/O.
+//!
+//! A session is an append-only log of [events](event::Event). [`Live`] is the fold of that log;
+//! [`Live::step`] says what an [input](input::Input) makes happen, and [`session::Session::wants`]
+//! what has to be done in the world. Drivers only act.
+
+pub mod agent;
+pub mod budget;
+pub mod context_request;
+pub mod digest;
+pub mod event;
+pub mod id;
+pub mod input;
+pub mod iteration;
+mod live;
+pub mod message;
+mod message_context;
+pub mod projection;
+pub mod prompt;
+mod reject;
+pub mod round;
+pub mod scope;
+pub mod session;
+pub mod settings;
+pub mod tool;
+pub mod tool_call;
+pub mod turn;
+pub mod want;
+pub mod window;
+
+pub use live::{Live, Starts};
+pub use message_context::MessageContext;
+pub use reject::Reject;

@@ -1,0 +1,125 @@
+//! A round: one cycle of a session, in stages. Seats of a stage speak side by side; stages follow
+//! each other and hear what was said before.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Account;
+use crate::event::RoundOutcome;
+use crate::id::{AgentId, IterationId, RoundId, ToolCallId, TurnId};
+use crate::message_context::MessageContext;
+use crate::scope::Place;
+use crate::settings::Order;
+use crate::tool_call::ToolCall;
+use crate::turn::{Turn, deadline};
+
+/// The open round of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Its id.
+    pub id: RoundId,
+    /// Its number, from 1.
+    pub number: u32,
+    /// Which take of that number.
+    pub take: u32,
+    /// The input that opened it.
+    pub input: MessageContext,
+    /// Who speaks.
+    pub stages: Vec<Vec<AgentId>>,
+    /// The stage under way.
+    pub stage: u32,
+    /// How many seats of that stage have begun.
+    pub begun: u32,
+    /// How many of them are done.
+    pub done: u32,
+    /// How many turns of the whole round have answered.
+    pub answered: u32,
+    /// When it opened.
+    pub opened_at: Timestamp,
+    /// What it has spent.
+    pub account: Account,
+    /// The open turns, in the order in which they began: parents before children.
+    pub turns: Vec<Turn>,
+}
+
+/// The stages of a round in which these agents speak in this order.
+pub fn stages(order: Order, seats: Vec<AgentId>) -> Vec<Vec<AgentId>> {
+    match order {
+        Order::Parallel => vec![seats],
+        Order::Sequential => seats.into_iter().map(|seat| vec![seat]).collect(),
+    }
+}
+
+impl Round {
+    /// Where its events happen.
+    pub fn place(&self) -> Place {
+        Place::round(&self.id)
+    }
+
+    /// The open turn with this id.
+    pub fn find_turn(&self, id: &TurnId) -> Option<&Turn> {
+        self.turns.iter().find(|turn| turn.id == *id)
+    }
+
+    pub(crate) fn find_turn_mut(&mut self, id: &TurnId) -> Option<&mut Turn> {
+        self.turns.iter_mut().find(|turn| turn.id == *id)
+    }
+
+    /// The open turn whose open iteration this is.
+    pub fn turn_of_iteration(&self, id: &IterationId) -> Option<&Turn> {
+        self.turns.iter().find(|turn| turn.iteration.as_ref().is_some_and(|open| open.id == *id))
+    }
+
+    /// The open turn in which this tool call was made, and the call.
+    pub fn find_call(&self, id: &ToolCallId) -> Option<(&Turn, &ToolCall)> {
+        self.turns.iter().find_map(|turn| Some((turn, turn.find_call(id)?)))
+    }
+
+    /// A turn and those that wait for it, innermost first: whose budgets a call draws on.
+    pub(crate) fn line_of(&self, turn: &TurnId) -> Vec<TurnId> {
+        let mut line = Vec::new();
+        let mut next = self.find_turn(turn);
+        while let Some(turn) = next {
+            line.push(turn.id.clone());
+            next = turn
+                .parent
+                .as_ref()
+                .and_then(|call| self.find_call(call))
+                .map(|(parent, _)| parent);
+        }
+        line
+    }
+
+    /// The seat that begins next, in the stage under way.
+    pub(crate) fn next_seat(&self) -> Option<&AgentId> {
+        self.stages.get(self.stage as usize)?.get(self.begun as usize)
+    }
+
+    /// A seat is done; with the last one of a stage, the next stage is under way.
+    pub(crate) fn seat_done(&mut self, answered: bool) {
+        self.done += 1;
+        self.answered += u32::from(answered);
+        if self
+            .stages
+            .get(self.stage as usize)
+            .is_some_and(|stage| self.done as usize >= stage.len())
+        {
+            (self.stage, self.begun, self.done) = (self.stage + 1, 0, 0);
+        }
+    }
+
+    /// How it ends, once every seat is done.
+    pub(crate) fn outcome(&self) -> Option<RoundOutcome> {
+        let over = self.turns.is_empty() && self.stage as usize >= self.stages.len();
+        over.then_some(if self.answered > 0 {
+            RoundOutcome::Completed
+        } else {
+            RoundOutcome::Failed
+        })
+    }
+
+    /// When it has to be over.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        deadline(self.opened_at, self.account.limits)
+    }
+}

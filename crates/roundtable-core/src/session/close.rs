@@ -1,0 +1,145 @@
+//! Closing what is open, children first: every scope that was opened is closed exactly once.
+
+use super::{Draft, Session};
+use crate::context_request::{About, ContextRequest, Priority};
+use crate::event::{
+    Body, ContextEvent, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome, ToolCallEvent,
+    TurnEvent, TurnOutcome,
+};
+use crate::id::{ContextRequestId, ToolCallId};
+use crate::input::Env;
+use crate::iteration::Phase;
+use crate::round::Round;
+use crate::scope::Place;
+use crate::tool::ToolOutcome;
+use crate::tool_call::{Phase as CallPhase, ToolCall};
+use crate::turn::Turn;
+
+impl Session {
+    /// Cuts the open round off; what exists is kept.
+    pub(crate) fn close_round(&self, env: &Env, drafts: &mut Vec<Draft>) {
+        let Some(round) = &self.round else { return };
+        let mut number = self.last_message;
+        for seat in round.turns.iter().filter(|turn| turn.parent.is_none()) {
+            self.close_inside(round, seat, IterationOutcome::Cancelled, env, drafts);
+            // What was said before the cut is kept, as a message like any other.
+            let spoke = seat.spoke || partial(seat, env).is_some();
+            number += u64::from(spoke);
+            let message_number = spoke.then_some(number);
+            drafts.push((round.place().turn(&seat.id), ended(seat, message_number)));
+        }
+        let outcome = RoundOutcome::Incomplete;
+        drafts.push((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })));
+    }
+
+    /// Ends a child turn with everything that is open in it.
+    fn close_child(&self, round: &Round, turn: &Turn, env: &Env, drafts: &mut Vec<Draft>) {
+        self.close_inside(round, turn, IterationOutcome::Cancelled, env, drafts);
+        drafts.push((round.place().turn(&turn.id), ended(turn, None)));
+    }
+
+    /// Closes everything that is open in a turn, and leaves the turn itself.
+    pub(crate) fn close_inside(
+        &self,
+        round: &Round,
+        turn: &Turn,
+        outcome: IterationOutcome,
+        env: &Env,
+        drafts: &mut Vec<Draft>,
+    ) {
+        let Some(iteration) = &turn.iteration else { return };
+        let place = round.place().turn(&turn.id).iteration(&iteration.id);
+        if let Phase::AwaitingModel { attempt, .. } = iteration.phase {
+            let partial = partial(turn, env).cloned().unwrap_or_default();
+            let cancelled = IterationEvent::ModelCallCancelled { attempt, partial };
+            drafts.push((place.clone(), Body::Iteration(cancelled)));
+        }
+        for call in iteration.tool_calls().iter().filter(|call| call.is_open()) {
+            self.close_call(round, turn, call, env, drafts);
+        }
+        drafts.push((place, Body::Iteration(IterationEvent::IterationClosed { outcome })));
+    }
+
+    /// Gives a tool call up. One that may have happened becomes a question.
+    fn close_call(
+        &self,
+        round: &Round,
+        turn: &Turn,
+        call: &ToolCall,
+        env: &Env,
+        drafts: &mut Vec<Draft>,
+    ) {
+        self.close_children(round, call, env, drafts);
+        if let CallPhase::AwaitingApproval(request) = &call.phase {
+            let withdrawn = ContextEvent::ContextWithdrawn { request: request.clone() };
+            drafts.push((Place::session(), Body::Context(withdrawn)));
+        }
+        if call.may_have_happened() {
+            self.doubt(turn, call, "it was cut off", env, drafts);
+        } else if let Some(place) = self.place_of_call(&call.id) {
+            drafts.push((place, finished(ToolOutcome::Cancelled)));
+        }
+    }
+
+    /// Ends the turns that a call still waits for.
+    pub(crate) fn close_children(
+        &self,
+        round: &Round,
+        call: &ToolCall,
+        env: &Env,
+        drafts: &mut Vec<Draft>,
+    ) {
+        for child in call.children.iter().filter(|child| child.outcome.is_none()) {
+            if let Some(turn) = round.find_turn(&child.turn) {
+                self.close_child(round, turn, env, drafts);
+            }
+        }
+    }
+
+    /// Ends an effectful call whose outcome nobody knows: it is not repeated and not guessed.
+    pub(crate) fn doubt(
+        &self,
+        turn: &Turn,
+        call: &ToolCall,
+        why: &str,
+        env: &Env,
+        drafts: &mut Vec<Draft>,
+    ) {
+        let Some(place) = self.place_of_call(&call.id) else { return };
+        let request = ContextRequestId::derive(call.id.as_str(), "outcome");
+        let asked = ContextRequest {
+            id: request.clone(),
+            agent: turn.agent.clone(),
+            query: format!("Did the call of {} ({}) take effect?", call.name, call.id),
+            reason: format!("It started, and {why}; it must not be repeated by guess."),
+            priority: Priority::Required,
+            about: About::Outcome { tool_call: call.id.clone(), action: call.action.clone() },
+            at: env.now,
+        };
+        drafts.push((place.clone(), Body::Context(ContextEvent::ContextRequested(asked))));
+        drafts.push((place, finished(ToolOutcome::Unknown { request })));
+    }
+
+    /// Where a tool call of an open turn is.
+    pub(crate) fn place_of_call(&self, id: &ToolCallId) -> Option<Place> {
+        let round = self.round.as_ref()?;
+        let (turn, _) = round.find_call(id)?;
+        let iteration = turn.iteration.as_ref()?;
+        Some(round.place().turn(&turn.id).iteration(&iteration.id).tool_call(id))
+    }
+}
+
+/// What the running model call of a turn has said so far, if anything.
+fn partial<'a>(turn: &Turn, env: &'a Env) -> Option<&'a String> {
+    let iteration = turn.iteration.as_ref()?;
+    env.partials.get(&iteration.id).filter(|text| !text.is_empty())
+}
+
+fn ended(turn: &Turn, message_number: Option<u64>) -> Body {
+    let outcome = turn.ending.clone().unwrap_or(TurnOutcome::Cancelled);
+    Body::Turn(TurnEvent::TurnEnded { outcome, message_number })
+}
+
+pub(crate) fn finished(outcome: ToolOutcome) -> Body {
+    Body::ToolCall(ToolCallEvent::ToolCallFinished(outcome))
+}

@@ -1,0 +1,98 @@
+//! `open` and `fork`: how a session begins.
+
+use crate::agent::Agent;
+use crate::event::{Body, Opening, Origin, SessionEvent};
+use crate::reject::Reject;
+use crate::scope::Place;
+use crate::session::{Draft, Session};
+
+/// The most agents that one session may have.
+const MOST_AGENTS: usize = 64;
+
+impl Session {
+    pub(crate) fn open(&self, opening: &Opening) -> Result<Vec<Draft>, Reject> {
+        if self.opened {
+            return Err(Reject::Exists { session: self.id.clone() });
+        }
+        check_agents(&opening.agents)?;
+        for seat in &opening.settings.seats {
+            if !opening.agents.iter().any(|agent| agent.id == *seat) {
+                return Err(Reject::UnknownAgent { agent: seat.clone() });
+            }
+        }
+        if opening.settings.total_rounds == Some(0) {
+            return Err(invalid("rounds must be at least 1"));
+        }
+        check_prices(opening)?;
+        Ok(vec![(
+            Place::session(),
+            Body::Session(SessionEvent::SessionOpened(Box::new(opening.clone()))),
+        )])
+    }
+
+    /// The state is the fold of the origin's past, under the id of the fork.
+    pub(crate) fn fork(
+        &self,
+        origin: &Origin,
+        agents: Option<&[Agent]>,
+    ) -> Result<Vec<Draft>, Reject> {
+        if !self.opened {
+            return Err(Reject::NotFound { session: origin.session.clone() });
+        }
+        if self.round.is_some() {
+            return Err(invalid(
+                "a fork starts where a round has closed; choose the end of a round",
+            ));
+        }
+        if let Some(agents) = agents {
+            check_agents(agents)?;
+            for seat in &self.settings.seats {
+                if !agents.iter().any(|agent| agent.id == *seat) {
+                    return Err(Reject::UnknownAgent { agent: seat.clone() });
+                }
+            }
+        }
+        let forked = SessionEvent::SessionForked {
+            origin: origin.clone(),
+            agents: agents.map(<[Agent]>::to_vec),
+        };
+        Ok(vec![(Place::session(), Body::Session(forked))])
+    }
+}
+
+fn check_agents(agents: &[Agent]) -> Result<(), Reject> {
+    if agents.is_empty() || agents.len() > MOST_AGENTS {
+        return Err(invalid(format!(
+            "a session has 1 to {MOST_AGENTS} agents, this one has {}",
+            agents.len()
+        )));
+    }
+    for (index, agent) in agents.iter().enumerate() {
+        if agents[..index].iter().any(|other| other.id == agent.id) {
+            return Err(invalid(format!(
+                "agent {} takes part twice; give each its own name",
+                agent.id
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A money budget over a model without a price would be a promise that nobody can keep.
+fn check_prices(opening: &Opening) -> Result<(), Reject> {
+    let settings = &opening.settings;
+    let shared = settings.session_limits.cost.or(settings.round_limits.cost).is_some();
+    let unpriced =
+        |agent: &&Agent| agent.price.is_none() && (shared || agent.limits.cost.is_some());
+    match opening.agents.iter().find(unpriced) {
+        None => Ok(()),
+        Some(agent) => Err(invalid(format!(
+            "there is a money budget, and no price is known for {}'s model {}; set a price, or a token budget instead",
+            agent.name, agent.model
+        ))),
+    }
+}
+
+fn invalid(what: impl Into<String>) -> Reject {
+    Reject::Invalid { what: what.into() }
+}

@@ -1,0 +1,67 @@
+//! Decisions: what an input makes happen, as events. Nothing is changed here.
+
+use super::{Draft, Session};
+use crate::input::{Command, Env, Input, Report};
+use crate::reject::Reject;
+
+impl Session {
+    /// What an input makes happen. What follows from that is [`Session::follow`]'s part.
+    ///
+    /// # Errors
+    /// [`Reject`] when the input is refused; nothing happens then.
+    pub(crate) fn decide(&self, input: &Input, env: &Env) -> Result<Vec<Draft>, Reject> {
+        if self.newer {
+            return Err(Reject::Newer);
+        }
+        match input {
+            Input::Command(Command::Open(opening)) => self.open(opening),
+            Input::Command(Command::Fork { origin, agents }) => {
+                self.fork(origin, agents.as_deref())
+            }
+            _ if !self.opened => Err(Reject::NotFound { session: self.id.clone() }),
+            Input::Command(command) => self.decide_command(command, env),
+            Input::Report(report) => self.decide_report(report, env),
+        }
+    }
+
+    fn decide_command(&self, command: &Command, env: &Env) -> Result<Vec<Draft>, Reject> {
+        match command {
+            Command::Say(say) => self.say(say, env),
+            Command::Provide(results) => self.provide(results),
+            Command::Stop => self.stop(env),
+            Command::Pause => self.pause(),
+            Command::Resume => self.resume(),
+            Command::Complete { reason } => self.complete(reason, env),
+            Command::Regenerate => self.regenerate(),
+            Command::Rewind { number } => self.rewind(*number),
+            Command::SelectTake { number, take } => self.select_take(*number, *take),
+            // Answered before a session exists; here it would be a second one.
+            Command::Open(_) | Command::Fork { .. } => {
+                Err(Reject::Exists { session: self.id.clone() })
+            }
+        }
+    }
+
+    fn decide_report(&self, report: &Report, env: &Env) -> Result<Vec<Draft>, Reject> {
+        match report {
+            Report::ModelReplied { iteration, attempt, reply } => {
+                self.model_replied(iteration, *attempt, reply, env)
+            }
+            Report::ModelFailed { iteration, attempt, error } => {
+                self.model_failed(iteration, *attempt, error)
+            }
+            Report::EffectBegins { tool_call } => self.effect_begins(tool_call),
+            Report::ToolRan { tool_call, attempt, ran } => {
+                self.tool_ran(tool_call, *attempt, ran, env)
+            }
+            Report::Evaluate { tool_call, ordinal, prompt } => {
+                self.evaluate(tool_call, *ordinal, prompt, env)
+            }
+            Report::Publish { tool_call, ordinal, topic, data } => {
+                self.publish(tool_call, *ordinal, topic, data)
+            }
+            Report::Woke => Ok(self.woke(env)),
+            Report::WriterChanged => Ok(self.writer_changed(env)),
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! The fold: what an event makes of the state. Total and infallible; an event about something
+//! that is not open changes nothing.
+
+use super::{ANSWERED, Mark, Session, Status, Waiting};
+use crate::budget::{Account, Spend};
+use crate::context_request::About;
+use crate::event::{
+    Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
+    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
+};
+use crate::id::TurnId;
+use crate::iteration::{Iteration, Phase};
+use crate::round::Round;
+use crate::scope::Place;
+use crate::session::report::action_digest;
+use crate::tool::{Effect, Runs};
+use crate::tool_call::{Child, Phase as CallPhase, ToolCall};
+use crate::turn::Turn;
+
+impl Session {
+    /// Applies an event. Replaying a log gives the same state, always.
+    pub fn evolve(&mut self, event: &Event) {
+        self.head = event.seq;
+        match &event.body {
+            Body::Session(body) => self.evolve_session(body, event),
+            Body::Round(body) => self.evolve_round(body, event),
+            Body::Turn(body) => self.evolve_turn(body, event),
+            Body::Iteration(body) => self.evolve_iteration(body, event),
+            Body::ToolCall(body) => self.evolve_tool_call(body, event),
+            Body::Context(body) => self.evolve_context(body, event),
+            Body::Unknown { .. } => self.newer = true,
+            Body::Redacted => {}
+        }
+    }
+
+    fn evolve_session(&mut self, body: &SessionEvent, event: &Event) {
+        match body {
+            SessionEvent::SessionOpened(opening) => {
+                self.opened = true;
+                self.kind = opening.kind;
+                self.topic.clone_from(&opening.topic);
+                self.agents.clone_from(&opening.agents);
+                self.settings = opening.settings.clone();
+                self.actor.clone_from(&opening.actor);
+                self.tenant.clone_from(&opening.tenant);
+                self.account = Account::new(opening.settings.session_limits);
+            }
+            SessionEvent::SessionForked { agents, .. } => {
+                if let Some(agents) = agents {
+                    self.agents.clone_from(agents);
+                }
+                self.status = Status::Active;
+                self.waiting.clear();
+                self.redo = None;
+                self.account = Account::new(self.settings.session_limits);
+            }
+            SessionEvent::SessionInputAccepted(accepted) => {
+                self.waiting.push_back(Waiting::of(accepted, event.seq));
+            }
+            SessionEvent::SessionInputDropped { message_id } => {
+                self.waiting.retain(|waiting| waiting.context.message_id() != message_id);
+            }
+            SessionEvent::SessionPaused => self.status = Status::Paused,
+            SessionEvent::SessionResumed => self.status = Status::Active,
+            SessionEvent::SessionCompleted { .. } => self.status = Status::Completed,
+            SessionEvent::SessionRoundSuperseded { number, take, redo } => {
+                self.supersede(*number, *take, *redo)
+            }
+            SessionEvent::SessionTakeSelected { number, take } => self.select(*number, *take),
+        }
+    }
+
+    fn supersede(&mut self, number: u32, take: u32, redo: bool) {
+        let Some(mark) =
+            self.marks.iter_mut().find(|mark| mark.number == number && mark.take == take)
+        else {
+            return;
+        };
+        mark.active = false;
+        self.redo = redo.then(|| mark.clone());
+        self.recount();
+    }
+
+    fn select(&mut self, number: u32, take: u32) {
+        for mark in self.marks.iter_mut().filter(|mark| mark.number == number) {
+            mark.active = mark.take == take;
+        }
+        self.recount();
+    }
+
+    /// Counts from the rounds that count. Those that left the window can no longer change.
+    fn recount(&mut self) {
+        let first = self.marks.front().map_or(1, |mark| mark.number);
+        let active = || self.marks.iter().filter(|mark| mark.active);
+        self.last_number = active().map(|mark| mark.number).max().unwrap_or(first - 1);
+        let completed = |mark: &&Mark| mark.outcome == Some(RoundOutcome::Completed);
+        let within = u32::try_from(active().filter(completed).count()).unwrap_or(u32::MAX);
+        self.rounds_completed = self.completed_before + within;
+    }
+
+    fn evolve_round(&mut self, body: &RoundEvent, event: &Event) {
+        match body {
+            RoundEvent::RoundOpened { number, take, stages, input, message_number } => {
+                let Some(id) = event.place.round.clone() else { return };
+                let waited = self.take_waiting(input.message_id());
+                let redone = self.redo.take();
+                let from = waited.or(redone.as_ref().map(|mark| mark.from)).unwrap_or(event.seq);
+                let answered = std::mem::take(&mut self.carried);
+                self.marks.push_back(Mark {
+                    number: *number,
+                    take: *take,
+                    active: true,
+                    from: self.carried_from.take().map_or(from, |carried| carried.min(from)),
+                    input: input.clone(),
+                    message_number: *message_number,
+                    // What a round was told is told again when it is run again.
+                    answered: redone
+                        .map(|mark| mark.answered)
+                        .unwrap_or_default()
+                        .into_iter()
+                        .chain(answered)
+                        .collect(),
+                    outcome: None,
+                });
+                self.last_number = *number;
+                self.last_message = self.last_message.max(message_number.unwrap_or(0));
+                self.round = Some(Round {
+                    id,
+                    number: *number,
+                    take: *take,
+                    input: input.clone(),
+                    stages: stages.clone(),
+                    stage: 0,
+                    begun: 0,
+                    done: 0,
+                    answered: 0,
+                    opened_at: event.at,
+                    account: Account::new(self.settings.round_limits),
+                    turns: Vec::new(),
+                });
+            }
+            RoundEvent::RoundClosed { outcome } => {
+                self.round = None;
+                if let Some(mark) = self.marks.back_mut() {
+                    mark.outcome = Some(*outcome);
+                }
+                self.trim();
+                self.recount();
+            }
+        }
+    }
+
+    fn take_waiting(&mut self, message_id: &str) -> Option<crate::event::Seq> {
+        let index =
+            self.waiting.iter().position(|waiting| waiting.context.message_id() == message_id)?;
+        self.waiting.remove(index).map(|waiting| waiting.seq)
+    }
+
+    /// Lets go of the rounds that no prompt will draw on any more, all takes of a number together.
+    fn trim(&mut self) {
+        let keep = self.last_number.saturating_sub(self.settings.window_rounds.max(1));
+        while let Some(mark) = self.marks.front().filter(|mark| mark.number <= keep) {
+            let counts = mark.active && mark.outcome == Some(RoundOutcome::Completed);
+            self.completed_before += u32::from(counts);
+            self.marks.pop_front();
+        }
+    }
+
+    fn evolve_turn(&mut self, body: &TurnEvent, event: &Event) {
+        let Some(id) = event.place.turn.as_ref() else { return };
+        match body {
+            TurnEvent::TurnStarted { agent, task } => {
+                let limits = self.find_agent(agent).map(|agent| agent.limits).unwrap_or_default();
+                let Some(round) = &mut self.round else { return };
+                let parent = task.tool_call().cloned();
+                let depth = parent
+                    .as_ref()
+                    .and_then(|call| round.find_call(call))
+                    .map_or(0, |(turn, _)| turn.depth)
+                    + 1;
+                adopt(round, id, task);
+                round.turns.push(Turn {
+                    id: id.clone(),
+                    agent: agent.clone(),
+                    parent,
+                    depth,
+                    tools: match task {
+                        Task::Nested { prompt, .. } => Some(prompt.tools.clone()),
+                        Task::Seat { .. } | Task::Delegated { .. } => None,
+                    },
+                    started_at: event.at,
+                    account: Account::new(limits),
+                    iterations: 0,
+                    iteration: None,
+                    spoke: false,
+                    ending: None,
+                });
+            }
+            TurnEvent::TurnEnded { outcome, message_number } => {
+                self.last_message = self.last_message.max(message_number.unwrap_or(0));
+                let Some(round) = &mut self.round else { return };
+                let Some(index) = round.turns.iter().position(|turn| turn.id == *id) else {
+                    return;
+                };
+                let turn = round.turns.remove(index);
+                match &turn.parent {
+                    None => round
+                        .seat_done(*outcome == TurnOutcome::Answered || message_number.is_some()),
+                    Some(call) => orphan(round, call, id, outcome),
+                }
+            }
+        }
+    }
+
+    fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {
+        let price = self.price_at(&event.place);
+        match body {
+            IterationEvent::IterationOpened { number } => {
+                let Some(id) = event.place.iteration.clone() else { return };
+                let Some(turn) = self.turn_at(&event.place) else { return };
+                turn.iterations = *number;
+                turn.iteration = Some(Iteration::open(id, *number));
+            }
+            IterationEvent::ModelCallStarted { attempt, reserved, .. } => {
+                let Some(iteration) = self.iteration_at(&event.place) else { return };
+                iteration.attempts = *attempt;
+                iteration.phase = Phase::AwaitingModel {
+                    attempt: *attempt,
+                    reserved: *reserved,
+                    since: event.seq,
+                };
+                self.each_account(&event.place, |account| account.reserve(*reserved));
+            }
+            // What may have been billed is charged.
+            IterationEvent::ModelCallInterrupted { .. } => {
+                self.settle(&event.place, Phase::Pending, |reserved| reserved);
+            }
+            IterationEvent::ModelCallFinished { calls, record, text, .. } => {
+                self.note_speech(&event.place, text);
+                let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
+                self.settle(&event.place, phase, |reserved| {
+                    Spend::actual(record.usage, price, reserved)
+                });
+                if *calls == 0 {
+                    self.end_turn_at(&event.place, TurnOutcome::Answered);
+                }
+            }
+            IterationEvent::ModelCallFailed { error, .. } => {
+                self.settle(&event.place, Phase::Over, |reserved| reserved);
+                self.end_turn_at(&event.place, TurnOutcome::Failed { error: error.clone() });
+            }
+            IterationEvent::ModelCallCancelled { partial, .. } => {
+                self.note_speech(&event.place, partial);
+                self.settle(&event.place, Phase::Over, |reserved| reserved);
+            }
+            IterationEvent::IterationClosed { outcome } => {
+                self.close_iteration(&event.place, *outcome)
+            }
+        }
+    }
+
+    fn close_iteration(&mut self, place: &Place, outcome: IterationOutcome) {
+        let Some(turn) = self.turn_at(place) else { return };
+        let number = turn.iterations;
+        turn.iteration = None;
+        let ending = match outcome {
+            IterationOutcome::LimitReached => {
+                TurnOutcome::Failed { error: format!("Max iterations ({number}) exceeded") }
+            }
+            IterationOutcome::Exhausted { budget } => TurnOutcome::Exhausted { budget },
+            IterationOutcome::Answered
+            | IterationOutcome::ToolsDone
+            | IterationOutcome::Failed
+            | IterationOutcome::Cancelled => return,
+        };
+        turn.ending = Some(ending);
+    }
+
+    /// Gives a model call's reservation back and books what it cost.
+    fn settle(&mut self, place: &Place, next: Phase, actual: impl Fn(Spend) -> Spend) {
+        let Some(iteration) = self.iteration_at(place) else { return };
+        let Phase::AwaitingModel { reserved, .. } = iteration.phase else { return };
+        iteration.phase = next;
+        self.each_account(place, |account| account.settle(reserved, actual(reserved)));
+    }
+
+    fn evolve_tool_call(&mut self, body: &ToolCallEvent, event: &Event) {
+        let Some(id) = event.place.tool_call.clone() else { return };
+        if let ToolCallEvent::ToolCallRequested { name, arguments, effect, .. } = body {
+            let agent = self.turn_at(&event.place).map(|turn| turn.agent.clone());
+            let agent = agent.and_then(|agent| self.find_agent(&agent));
+            let runs = agent
+                .and_then(|agent| agent.find_tool(name))
+                .map_or(Runs::Handler, |decl| decl.runs);
+            let Some(iteration) = self.iteration_at(&event.place) else { return };
+            let Phase::AwaitingTools(calls) = &mut iteration.phase else { return };
+            let action = action_digest(name, arguments);
+            calls.push(open_call(id, name, action, *effect, runs));
+            return;
+        }
+        let Some(turn) = self.turn_at(&event.place) else { return };
+        let Some(call) = turn.find_call_mut(&id) else { return };
+        match body {
+            ToolCallEvent::ToolCallRequested { .. } => {}
+            ToolCallEvent::ToolCallStarted { attempt } => {
+                call.attempts = *attempt;
+                call.phase = CallPhase::Started { attempt: *attempt, since: event.seq };
+            }
+            ToolCallEvent::ToolCallPublished { ordinal, .. } => call.published = *ordinal,
+            ToolCallEvent::ToolCallInterrupted { .. } => call.phase = CallPhase::Ready,
+            ToolCallEvent::ToolCallFinished(_) => call.phase = CallPhase::Finished,
+        }
+    }
+
+    fn evolve_context(&mut self, body: &ContextEvent, event: &Event) {
+        match body {
+            ContextEvent::ContextRequested(request) => {
+                if let About::Approval { tool_call } = &request.about {
+                    self.set_call_phase(tool_call, CallPhase::AwaitingApproval(request.id.clone()));
+                }
+                self.requests.push(request.clone());
+            }
+            ContextEvent::ContextProvided(result) => {
+                let Some(index) = self.requests.iter().position(|r| r.id == result.request) else {
+                    return;
+                };
+                let request = self.requests.remove(index);
+                self.remember(&request.id);
+                if let About::Approval { tool_call } = &request.about {
+                    if result.success {
+                        self.set_call_phase(tool_call, CallPhase::Ready);
+                    }
+                    return;
+                }
+                self.carried_from = self.carried_from.or(Some(event.seq));
+                self.carried.push(request);
+            }
+            ContextEvent::ContextWithdrawn { request } => {
+                self.requests.retain(|pending| pending.id != *request);
+                self.remember(request);
+            }
+        }
+    }
+
+    fn remember(&mut self, request: &crate::id::ContextRequestId) {
+        self.answered.push_back(request.clone());
+        if self.answered.len() > ANSWERED {
+            self.answered.pop_front();
+        }
+    }
+
+    fn set_call_phase(&mut self, id: &crate::id::ToolCallId, phase: CallPhase) {
+        let turns = self.round.as_mut().map(|round| round.turns.iter_mut()).into_iter().flatten();
+        if let Some(call) = turns.filter_map(|turn| turn.find_call_mut(id)).next() {
+            call.phase = phase;
+        }
+    }
+
+    fn turn_at(&mut self, place: &Place) -> Option<&mut Turn> {
+        self.round.as_mut()?.find_turn_mut(place.turn.as_ref()?)
+    }
+
+    fn iteration_at(&mut self, place: &Place) -> Option<&mut Iteration> {
+        let id = place.iteration.as_ref()?;
+        self.turn_at(place)?.iteration.as_mut().filter(|iteration| iteration.id == *id)
+    }
+
+    fn end_turn_at(&mut self, place: &Place, outcome: TurnOutcome) {
+        if let Some(turn) = self.turn_at(place) {
+            turn.ending = Some(outcome);
+        }
+    }
+
+    fn note_speech(&mut self, place: &Place, text: &str) {
+        if let Some(turn) = self.turn_at(place) {
+            turn.spoke |= !text.is_empty();
+        }
+    }
+
+    fn price_at(&mut self, place: &Place) -> Option<crate::budget::Price> {
+        let agent = self.turn_at(place)?.agent.clone();
+        self.find_agent(&agent)?.price
+    }
+
+    /// The accounts that a call at this place draws on: its turn's, those of the turns that wait
+    /// for it, the round's and the session's.
+    fn each_account(&mut self, place: &Place, change: impl Fn(&mut Account)) {
+        change(&mut self.account);
+        let (Some(round), Some(turn)) = (&mut self.round, &place.turn) else { return };
+        change(&mut round.account);
+        for id in round.line_of(turn) {
+            if let Some(turn) = round.find_turn_mut(&id) {
+                change(&mut turn.account);
+            }
+        }
+    }
+}
+
+/// A turn began: its seat is taken, or the tool call that waits for it knows it.
+fn adopt(round: &mut Round, id: &TurnId, task: &Task) {
+    let (tool_call, ordinal, digest) = match task {
+        Task::Seat { .. } => {
+            round.begun += 1;
+            return;
+        }
+        Task::Delegated { tool_call, .. } => (tool_call, 0, None),
+        Task::Nested { tool_call, ordinal, prompt } => (tool_call, *ordinal, Some(prompt.digest())),
+    };
+    let mut turns = round.turns.iter_mut();
+    if let Some(call) = turns.find_map(|turn| turn.find_call_mut(tool_call)) {
+        call.children.push(Child { ordinal, turn: id.clone(), digest, outcome: None });
+    }
+}
+
+/// A child turn ended: the tool call that waits for it knows how.
+fn orphan(round: &mut Round, call: &crate::id::ToolCallId, id: &TurnId, outcome: &TurnOutcome) {
+    let mut turns = round.turns.iter_mut();
+    let Some(call) = turns.find_map(|turn| turn.find_call_mut(call)) else { return };
+    if let Some(child) = call.children.iter_mut().find(|child| child.turn == *id) {
+        child.outcome = Some(outcome.clone());
+    }
+}
+
+fn open_call(
+    id: crate::id::ToolCallId,
+    name: &str,
+    action: crate::digest::Digest,
+    effect: Effect,
+    runs: Runs,
+) -> ToolCall {
+    ToolCall {
+        id,
+        name: name.to_owned(),
+        action,
+        effect,
+        runs,
+        phase: CallPhase::Ready,
+        attempts: 0,
+        published: 0,
+        children: Vec::new(),
+    }
+}

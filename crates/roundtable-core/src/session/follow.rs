@@ -1,0 +1,212 @@
+//! What follows: the next event that the state makes due by itself, until nothing is.
+//!
+//! An input is decided in a few lines because the rest follows from the state: closed tool calls
+//! close their iteration, a closed iteration opens the next one or ends the turn, an ended turn
+//! begins the next seat or closes the round, a closed round opens the next. The same rules go on
+//! where a crash left off.
+
+use super::{Draft, Session, Status};
+use crate::budget::{Exhausted, Fit, Spend};
+use crate::event::{
+    Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, SessionEvent, Task,
+    ToolCallEvent, TurnEvent, TurnOutcome,
+};
+use crate::id::{IterationId, RoundId, TurnId};
+use crate::input::Env;
+use crate::iteration::{Iteration, Phase};
+use crate::round::{Round, stages};
+use crate::scope::Place;
+use crate::session::close::finished;
+use crate::turn::{Turn, exceeded};
+
+/// What a model call would be made with.
+pub(crate) struct Prepared {
+    pub prompt: PromptRecord,
+    pub bytes: u64,
+}
+
+/// Makes the prompt of an open turn. Starts wait while there is none: a draining engine starts
+/// nothing that it might not see end.
+pub(crate) type Prepare<'a> = &'a dyn Fn(&TurnId) -> Option<Prepared>;
+
+impl Session {
+    /// The next event that is due, if one is.
+    pub(crate) fn follow(&self, prepare: Option<Prepare<'_>>, env: &Env) -> Option<Draft> {
+        if !self.opened || self.newer {
+            return None;
+        }
+        let Some(round) = &self.round else { return self.follow_session() };
+        let turns = round.turns.iter();
+        turns
+            .map(|turn| self.follow_turn(round, turn, prepare, env))
+            .find_map(|due| due)
+            .or_else(|| follow_round(round))
+    }
+
+    /// Between rounds: the next one opens, or the session is over.
+    fn follow_session(&self) -> Option<Draft> {
+        if self.status != Status::Active || self.required().next().is_some() {
+            return None;
+        }
+        let over = self.redo.is_none()
+            && self.settings.total_rounds.is_some_and(|total| self.last_number >= total);
+        if over {
+            let reason = "all rounds are done".to_owned();
+            let completed = SessionEvent::SessionCompleted { reason };
+            return self
+                .drop_waiting()
+                .next()
+                .or(Some((Place::session(), Body::Session(completed))));
+        }
+        let number = self.last_number + 1;
+        let take = self.next_take(number);
+        let (input, message_number) = match (&self.redo, self.waiting.front()) {
+            (Some(mark), _) => (mark.input.clone(), mark.message_number),
+            (None, Some(next)) => {
+                (next.context.clone(), next.has_text.then_some(self.last_message + 1))
+            }
+            (None, None) => return None,
+        };
+        let id = RoundId::derive(self.id.as_str(), format_args!("{number}.{take}"));
+        let stages = stages(self.settings.order, self.seats());
+        let opened = RoundEvent::RoundOpened { number, take, stages, input, message_number };
+        Some((Place::round(&id), Body::Round(opened)))
+    }
+
+    fn follow_turn(
+        &self,
+        round: &Round,
+        turn: &Turn,
+        prepare: Option<Prepare<'_>>,
+        env: &Env,
+    ) -> Option<Draft> {
+        let place = round.place().turn(&turn.id);
+        let Some(iteration) = &turn.iteration else {
+            return Some(self.follow_between(round, turn));
+        };
+        let place = place.iteration(&iteration.id);
+        match &iteration.phase {
+            Phase::Pending => self.follow_pending(round, turn, iteration, prepare, env),
+            Phase::AwaitingModel { .. } => None,
+            Phase::Over => Some((place, closed(over_outcome(turn)))),
+            Phase::AwaitingTools(calls) => {
+                if iteration.tools_done() {
+                    let agent = self.find_agent(&turn.agent);
+                    let limit = agent.map_or(1, |agent| agent.max_iterations.max(1));
+                    let outcome = if exceeded(iteration.number, limit) {
+                        IterationOutcome::LimitReached
+                    } else {
+                        IterationOutcome::ToolsDone
+                    };
+                    return Some((place, closed(outcome)));
+                }
+                let delegated =
+                    calls.iter().find_map(|call| Some((call, call.delegate_outcome()?)));
+                if let Some((call, outcome)) = delegated {
+                    return Some((place.tool_call(&call.id), finished(outcome)));
+                }
+                let ready = calls
+                    .iter()
+                    .find(|call| call.starts_with_its_cause())
+                    .filter(|_| prepare.is_some())?;
+                let started = ToolCallEvent::ToolCallStarted { attempt: ready.attempts + 1 };
+                Some((place.tool_call(&ready.id), Body::ToolCall(started)))
+            }
+        }
+    }
+
+    /// Between iterations: the next one opens, or the turn is over.
+    fn follow_between(&self, round: &Round, turn: &Turn) -> Draft {
+        let place = round.place().turn(&turn.id);
+        let Some(outcome) = turn.ending.clone() else {
+            let number = turn.iterations + 1;
+            let id = IterationId::derive(turn.id.as_str(), number);
+            return (
+                place.iteration(&id),
+                Body::Iteration(IterationEvent::IterationOpened { number }),
+            );
+        };
+        // A partial answer is worth a message too; what a child says belongs to its parent.
+        let speaks = match outcome {
+            TurnOutcome::Answered => true,
+            TurnOutcome::Exhausted { .. } => turn.spoke,
+            TurnOutcome::Failed { .. } | TurnOutcome::Cancelled => false,
+        };
+        let message_number = (speaks && turn.parent.is_none()).then_some(self.last_message + 1);
+        (place, Body::Turn(TurnEvent::TurnEnded { outcome, message_number }))
+    }
+
+    /// A model call starts when every budget that it draws on has room for the most it can cost.
+    fn follow_pending(
+        &self,
+        round: &Round,
+        turn: &Turn,
+        iteration: &Iteration,
+        prepare: Option<Prepare<'_>>,
+        env: &Env,
+    ) -> Option<Draft> {
+        let place = round.place().turn(&turn.id).iteration(&iteration.id);
+        if self.time_is_over(round, turn, env) {
+            return Some((place, closed(IterationOutcome::Exhausted { budget: Exhausted::Time })));
+        }
+        let prepared = prepare?(&turn.id)?;
+        let agent = self.find_agent(&turn.agent)?;
+        let reserved = Spend::most(prepared.bytes, agent.max_tokens, agent.price);
+        match self.fit(round, turn, reserved) {
+            Fit::Later => None,
+            Fit::No(budget) => Some((place, closed(IterationOutcome::Exhausted { budget }))),
+            Fit::Yes => {
+                let attempt = iteration.attempts + 1;
+                let started =
+                    IterationEvent::ModelCallStarted { attempt, reserved, prompt: prepared.prompt };
+                Some((place, Body::Iteration(started)))
+            }
+        }
+    }
+
+    /// Whether an amount fits the turn, those that wait for it, the round and the session.
+    fn fit(&self, round: &Round, turn: &Turn, amount: Spend) -> Fit {
+        let line = round.line_of(&turn.id);
+        let turns = line.iter().filter_map(|id| round.find_turn(id)).map(|turn| turn.account);
+        let mut worst = Fit::Yes;
+        for account in turns.chain([round.account, self.account]) {
+            match account.fit(amount) {
+                Fit::Yes => {}
+                Fit::Later => worst = Fit::Later,
+                Fit::No(budget) => return Fit::No(budget),
+            }
+        }
+        worst
+    }
+
+    fn time_is_over(&self, round: &Round, turn: &Turn, env: &Env) -> bool {
+        let line = round.line_of(&turn.id);
+        let turns = line.iter().filter_map(|id| round.find_turn(id)).map(Turn::deadline);
+        turns.chain([round.deadline()]).flatten().any(|deadline| deadline <= env.now)
+    }
+}
+
+/// The next seat begins, or the round is over.
+fn follow_round(round: &Round) -> Option<Draft> {
+    if let Some(agent) = round.next_seat() {
+        let task = Task::Seat { stage: round.stage, seat: round.begun };
+        let place = round.place().turn(&task.turn_id(round.id.as_str()));
+        return Some((place, Body::Turn(TurnEvent::TurnStarted { agent: agent.clone(), task })));
+    }
+    let outcome = round.outcome()?;
+    Some((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })))
+}
+
+/// How an iteration ends whose model call is over and which asked for no tools.
+fn over_outcome(turn: &Turn) -> IterationOutcome {
+    match &turn.ending {
+        Some(TurnOutcome::Answered) => IterationOutcome::Answered,
+        Some(TurnOutcome::Exhausted { budget }) => IterationOutcome::Exhausted { budget: *budget },
+        Some(TurnOutcome::Failed { .. }) => IterationOutcome::Failed,
+        Some(TurnOutcome::Cancelled) | None => IterationOutcome::Cancelled,
+    }
+}
+
+fn closed(outcome: IterationOutcome) -> Body {
+    Body::Iteration(IterationEvent::IterationClosed { outcome })
+}

@@ -1,0 +1,214 @@
+//! A session: the state that a fold of its log gives, and the decisions that are taken on it.
+//!
+//! It holds open scopes, counters, pending requests and budgets, never the transcript.
+
+mod close;
+mod command;
+mod decide;
+mod evolve;
+mod follow;
+mod report;
+mod wants;
+
+use std::collections::VecDeque;
+
+pub(crate) use follow::{Prepare, Prepared};
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::budget::Account;
+use crate::context_request::{ContextRequest, Priority};
+use crate::event::{Accepted, Body, RoundOutcome, Seq};
+use crate::id::{AgentId, ContextRequestId, SessionId};
+use crate::message_context::MessageContext;
+use crate::round::Round;
+use crate::scope::Place;
+use crate::settings::{Kind, Settings};
+
+/// An event that was decided and has no position yet.
+pub(crate) type Draft = (Place, Body);
+
+/// Whether a session opens rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It does.
+    Active,
+    /// Not until it is resumed.
+    Paused,
+    /// Never again.
+    Completed,
+}
+
+/// An acknowledged input whose round has not opened. Its text is in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its ids.
+    pub context: MessageContext,
+    /// Whether it has a text, and so a message number.
+    pub has_text: bool,
+    /// Where the log has it.
+    pub seq: Seq,
+}
+
+/// A round that a prompt can draw on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Its number.
+    pub number: u32,
+    /// Which take of that number.
+    pub take: u32,
+    /// Whether this is the take that counts.
+    pub active: bool,
+    /// The first event that belongs to it: its input, or an answer that it was given.
+    pub from: Seq,
+    /// The input that opened it.
+    pub input: MessageContext,
+    /// The number of the input's message.
+    pub message_number: Option<u64>,
+    /// The requests whose answers it was given.
+    pub answered: Vec<ContextRequest>,
+    /// How it ended, once it did.
+    pub outcome: Option<RoundOutcome>,
+}
+
+/// A session's state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// What kind of session it is.
+    pub kind: Kind,
+    /// The topic or title.
+    pub topic: String,
+    /// Who takes part.
+    pub agents: Vec<Agent>,
+    /// How it runs.
+    pub settings: Settings,
+    /// On whose behalf.
+    pub actor: Option<String>,
+    /// For which tenant.
+    pub tenant: Option<String>,
+    /// Whether it has begun.
+    pub opened: bool,
+    /// Whether it opens rounds.
+    pub status: Status,
+    /// The last event that was applied.
+    pub head: Seq,
+    /// What it has spent.
+    pub account: Account,
+    /// How many rounds are finished.
+    pub rounds_completed: u32,
+    /// How many of those have left the window.
+    pub completed_before: u32,
+    /// The number of the last round that counts.
+    pub last_number: u32,
+    /// The number of the last message.
+    pub last_message: u64,
+    /// The open round.
+    pub round: Option<Round>,
+    /// Inputs whose rounds have not opened, oldest first.
+    pub waiting: VecDeque<Waiting>,
+    /// A round that is to be run again.
+    pub redo: Option<Mark>,
+    /// The requests that are pending, oldest first.
+    pub requests: Vec<ContextRequest>,
+    /// The last ones that were answered, so that a late or second answer is known as one.
+    pub answered: VecDeque<ContextRequestId>,
+    /// Requests answered since the last round opened: the next one gets the answers.
+    pub carried: Vec<ContextRequest>,
+    /// Where the first of those answers is.
+    pub carried_from: Option<Seq>,
+    /// The rounds that a prompt can draw on, oldest first.
+    pub marks: VecDeque<Mark>,
+    /// Whether the log holds something that this version does not know.
+    pub newer: bool,
+}
+
+/// How many answered requests are remembered.
+const ANSWERED: usize = 1024;
+
+impl Session {
+    /// A session before its first event.
+    pub fn new(id: SessionId) -> Self {
+        Self {
+            id,
+            kind: Kind::Chat,
+            topic: String::new(),
+            agents: Vec::new(),
+            settings: Settings::default(),
+            actor: None,
+            tenant: None,
+            opened: false,
+            status: Status::Active,
+            head: Seq::default(),
+            account: Account::default(),
+            rounds_completed: 0,
+            completed_before: 0,
+            last_number: 0,
+            last_message: 0,
+            round: None,
+            waiting: VecDeque::new(),
+            redo: None,
+            requests: Vec::new(),
+            answered: VecDeque::new(),
+            carried: Vec::new(),
+            carried_from: None,
+            marks: VecDeque::new(),
+            newer: false,
+        }
+    }
+
+    /// The participant with this id.
+    pub fn find_agent(&self, id: &AgentId) -> Option<&Agent> {
+        self.agents.iter().find(|agent| agent.id == *id)
+    }
+
+    /// The pending requests that hold the next round back.
+    pub fn required(&self) -> impl Iterator<Item = &ContextRequest> {
+        self.requests.iter().filter(|request| request.priority == Priority::Required)
+    }
+
+    /// The number of the round in progress, or of the next one to open.
+    pub fn current_round(&self) -> u32 {
+        self.round.as_ref().map_or(self.last_number + 1, |round| round.number)
+    }
+
+    /// The first event that a prompt can still draw on, or that a waiting input needs.
+    pub fn window_from(&self) -> Seq {
+        let marks = self.marks.front().map(|mark| mark.from);
+        let waiting = self.waiting.front().map(|waiting| waiting.seq);
+        [marks, waiting, self.carried_from].into_iter().flatten().min().unwrap_or(self.head.next())
+    }
+
+    /// A request that is pending, or whose answer a prompt can still draw on.
+    pub(crate) fn find_request(&self, id: &ContextRequestId) -> Option<&ContextRequest> {
+        let recent = self.marks.iter().flat_map(|mark| &mark.answered);
+        self.requests.iter().chain(&self.carried).chain(recent).find(|request| request.id == *id)
+    }
+
+    /// Which take the next round with this number will be.
+    pub(crate) fn next_take(&self, number: u32) -> u32 {
+        let takes = self.marks.iter().filter(|mark| mark.number == number).map(|mark| mark.take);
+        takes.max().unwrap_or(0) + 1
+    }
+
+    /// Who speaks in the next round.
+    pub(crate) fn seats(&self) -> Vec<AgentId> {
+        if self.settings.seats.is_empty() {
+            return self.agents.iter().map(|agent| agent.id.clone()).collect();
+        }
+        self.settings.seats.clone()
+    }
+
+    pub(crate) fn is_final_round(&self, number: u32) -> bool {
+        self.settings.total_rounds.is_some_and(|total| number >= total)
+    }
+}
+
+impl Waiting {
+    pub(crate) fn of(accepted: &Accepted, seq: Seq) -> Self {
+        Self { context: accepted.context.clone(), has_text: accepted.text.is_some(), seq }
+    }
+}

@@ -1,0 +1,8 @@
+//! What the engine reports, by what it was asked to do.
+
+mod child;
+mod model;
+mod tool;
+mod writer;
+
+pub(crate) use model::action_digest;

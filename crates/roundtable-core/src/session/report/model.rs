@@ -1,0 +1,267 @@
+//! A model answered, or could not.
+
+use crate::agent::Agent;
+use crate::budget::Price;
+use crate::context_request::{About, Ask, ContextRequest, Priority};
+use crate::digest::Digest;
+use crate::event::{Body, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent};
+use crate::id::{AgentId, ContextRequestId, IterationId, ToolCallId};
+use crate::input::{AskedCall, Env, Reply};
+use crate::iteration::{Iteration, Phase};
+use crate::reject::Reject;
+use crate::round::Round;
+use crate::scope::Place;
+use crate::session::close::finished;
+use crate::session::{Draft, Session};
+use crate::tool::{Effect, Runs, ToolDecl, ToolOutcome, ToolResult};
+use crate::turn::{Turn, exceeded};
+
+/// A call of a reply, with all that deciding on it takes.
+struct Opened<'a> {
+    round: &'a Round,
+    turn: &'a Turn,
+    agent: &'a Agent,
+    call: &'a AskedCall,
+    id: ToolCallId,
+    place: Place,
+}
+
+impl Session {
+    pub(crate) fn model_replied(
+        &self,
+        id: &IterationId,
+        attempt: u32,
+        reply: &Reply,
+        env: &Env,
+    ) -> Result<Vec<Draft>, Reject> {
+        let (round, turn, iteration) = self.awaiting(id, attempt)?;
+        let place = round.place().turn(&turn.id).iteration(id);
+        let Some(agent) = self.find_agent(&turn.agent) else {
+            return Err(Reject::UnknownAgent { agent: turn.agent.clone() });
+        };
+        let most = self.settings.max_tool_calls as usize;
+        if reply.calls.len() > most {
+            let error = format!(
+                "the model asked for {} tool calls at once; at most {most} are allowed",
+                reply.calls.len()
+            );
+            return Ok(vec![(
+                place,
+                Body::Iteration(IterationEvent::ModelCallFailed { attempt, error }),
+            )]);
+        }
+        let mut record = reply.record.clone();
+        record.cost = record
+            .usage
+            .and_then(|usage| agent.price.map(|p: Price| p.of(usage.input, usage.output)));
+        let calls = u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
+        let finished_call =
+            IterationEvent::ModelCallFinished { attempt, text: reply.text.clone(), calls, record };
+        let mut drafts = vec![(place.clone(), Body::Iteration(finished_call))];
+        for (index, call) in reply.calls.iter().enumerate() {
+            let id = ToolCallId::derive(id.as_str(), index + 1);
+            let opened = Opened { round, turn, agent, call, place: place.tool_call(&id), id };
+            self.open_call(&opened, iteration, env, &mut drafts);
+        }
+        Ok(drafts)
+    }
+
+    pub(crate) fn model_failed(
+        &self,
+        id: &IterationId,
+        attempt: u32,
+        error: &str,
+    ) -> Result<Vec<Draft>, Reject> {
+        let (round, turn, _) = self.awaiting(id, attempt)?;
+        let place = round.place().turn(&turn.id).iteration(id);
+        let failed = IterationEvent::ModelCallFailed { attempt, error: error.to_owned() };
+        Ok(vec![(place, Body::Iteration(failed))])
+    }
+
+    fn awaiting(
+        &self,
+        id: &IterationId,
+        attempt: u32,
+    ) -> Result<(&Round, &Turn, &Iteration), Reject> {
+        let stale = || Reject::Stale { what: format!("model call {id} attempt {attempt}") };
+        let round = self.round.as_ref().ok_or_else(stale)?;
+        let turn = round.turn_of_iteration(id).ok_or_else(stale)?;
+        let iteration = turn.iteration.as_ref().ok_or_else(stale)?;
+        match iteration.phase {
+            Phase::AwaitingModel { attempt: current, .. } if current == attempt => {
+                Ok((round, turn, iteration))
+            }
+            Phase::Pending
+            | Phase::AwaitingModel { .. }
+            | Phase::AwaitingTools(_)
+            | Phase::Over => Err(stale()),
+        }
+    }
+
+    /// Opens a tool call, and ends it at once where no handler is needed to know how.
+    fn open_call(
+        &self,
+        opened: &Opened<'_>,
+        iteration: &Iteration,
+        env: &Env,
+        drafts: &mut Vec<Draft>,
+    ) {
+        let decl = offered(opened.agent, opened.turn, &opened.call.name);
+        let requested = ToolCallEvent::ToolCallRequested {
+            name: opened.call.name.clone(),
+            arguments: opened.call.arguments.clone(),
+            effect: decl.map_or(Effect::Pure, |decl| decl.effect),
+            reference: opened.call.reference.clone(),
+        };
+        drafts.push((opened.place.clone(), Body::ToolCall(requested)));
+        if exceeded(iteration.number, opened.agent.max_iterations.max(1)) {
+            let reason = "not run: the turn has reached its iteration limit".to_owned();
+            drafts.push((opened.place.clone(), finished(ToolOutcome::NotRun { reason })));
+            return;
+        }
+        let next = match decl {
+            None => Err(unknown_tool(opened.agent, &opened.call.name)),
+            Some(decl) => self.begin_call(opened, decl, env),
+        };
+        match next {
+            Ok(more) => drafts.extend(more),
+            Err(why) => drafts.push((opened.place.clone(), failed(why))),
+        }
+    }
+
+    fn begin_call(
+        &self,
+        opened: &Opened<'_>,
+        decl: &ToolDecl,
+        env: &Env,
+    ) -> Result<Vec<Draft>, String> {
+        if let Some(misfit) = &opened.call.misfit {
+            return Err(misfit.clone());
+        }
+        match decl.runs {
+            Runs::RequestContext => self.raise(opened, env),
+            Runs::Delegate => self.delegate(opened),
+            Runs::Handler => {
+                self.check_doubt(opened)?;
+                Ok(if decl.approval { vec![ask_approval(opened, env)] } else { Vec::new() })
+            }
+        }
+    }
+
+    /// An action whose outcome is in doubt is not done again until a person has said what happened.
+    fn check_doubt(&self, opened: &Opened<'_>) -> Result<(), String> {
+        let action = action_digest(&opened.call.name, &opened.call.arguments);
+        let in_doubt = |about: &About| matches!(about, About::Outcome { action: asked, .. } if *asked == action);
+        match self.requests.iter().find(|request| in_doubt(&request.about)) {
+            None => Ok(()),
+            Some(request) => Err(format!(
+                "not run: an equal call of {} may have taken effect already, and nobody knows yet ({}); \
+                 wait for the answer",
+                opened.call.name, request.id
+            )),
+        }
+    }
+
+    fn raise(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
+        let number = opened.round.number;
+        if self.is_final_round(number) {
+            let total = self.settings.total_rounds.unwrap_or(number);
+            return Err(format!(
+                "Cannot request context on the final round. This is round {number} of {total}. \
+                 Please provide your best response with available information."
+            ));
+        }
+        let ask = Ask::parse(&opened.call.arguments)?;
+        let id = ContextRequestId::derive(opened.id.as_str(), "ask");
+        let request = ContextRequest {
+            id: id.clone(),
+            agent: opened.turn.agent.clone(),
+            query: ask.query,
+            reason: ask.reason,
+            priority: ask.priority,
+            about: About::Information,
+            at: env.now,
+        };
+        let value = serde_json::json!({ "requestId": id, "message": "Context request queued." });
+        let result = ToolResult::ok("Context request queued.").with_value(value);
+        Ok(vec![
+            (opened.place.clone(), Body::Context(ContextEvent::ContextRequested(request))),
+            (opened.place.clone(), finished(ToolOutcome::Returned(result))),
+        ])
+    }
+
+    fn delegate(&self, opened: &Opened<'_>) -> Result<Vec<Draft>, String> {
+        #[derive(serde::Deserialize)]
+        struct Arguments {
+            agent: String,
+            mission: String,
+            #[serde(default)]
+            rationale: String,
+        }
+        let Arguments { agent, mission, rationale } =
+            serde::Deserialize::deserialize(&opened.call.arguments)
+                .map_err(|error| format!("delegate: {error}"))?;
+        let workers = &opened.agent.workers;
+        let wanted = |id: &AgentId| id.as_str() == agent || id.suffix() == agent;
+        let Some(worker) = workers.iter().find(|id| wanted(id)).and_then(|id| self.find_agent(id))
+        else {
+            let names: Vec<&str> = workers.iter().map(AgentId::suffix).collect();
+            return Err(format!(
+                "delegate: there is no worker \"{agent}\"; there are: {}",
+                names.join(", ")
+            ));
+        };
+        if mission.trim().is_empty() {
+            return Err("delegate: the mission is empty".to_owned());
+        }
+        self.check_depth(opened.turn)?;
+        let task = Task::Delegated { tool_call: opened.id.clone(), mission, rationale };
+        let place = opened.round.place().turn(&task.turn_id(opened.round.id.as_str()));
+        let started = TurnEvent::TurnStarted { agent: worker.id.clone(), task };
+        Ok(vec![(place, Body::Turn(started))])
+    }
+
+    pub(crate) fn check_depth(&self, turn: &Turn) -> Result<(), String> {
+        if turn.depth >= self.settings.max_depth {
+            return Err(format!("turns may nest {} deep at most", self.settings.max_depth));
+        }
+        Ok(())
+    }
+}
+
+/// The declaration of a tool, if the turn offers it.
+fn offered<'a>(agent: &'a Agent, turn: &Turn, name: &str) -> Option<&'a ToolDecl> {
+    let chosen = turn.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
+    agent.find_tool(name).filter(|_| chosen)
+}
+
+fn unknown_tool(agent: &Agent, name: &str) -> String {
+    let names: Vec<&str> = agent.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let shown: String = name.chars().take(80).collect();
+    match names.as_slice() {
+        [] => format!("there is no tool \"{shown}\"; answer without tools"),
+        names => format!("there is no tool \"{shown}\"; there are: {}", names.join(", ")),
+    }
+}
+
+fn ask_approval(opened: &Opened<'_>, env: &Env) -> Draft {
+    let request = ContextRequest {
+        id: ContextRequestId::derive(opened.id.as_str(), "approval"),
+        agent: opened.turn.agent.clone(),
+        query: format!("May {} be called with {}?", opened.call.name, opened.call.arguments),
+        reason: "This tool has effects that cannot be undone.".to_owned(),
+        priority: Priority::Required,
+        about: About::Approval { tool_call: opened.id.clone() },
+        at: env.now,
+    };
+    (opened.place.clone(), Body::Context(ContextEvent::ContextRequested(request)))
+}
+
+/// What makes two calls the same action.
+pub(crate) fn action_digest(name: &str, arguments: &serde_json::Value) -> Digest {
+    Digest::of_json(&(name, arguments))
+}
+
+pub(crate) fn failed(why: impl Into<String>) -> Body {
+    finished(ToolOutcome::Returned(ToolResult::failed(why)))
+}

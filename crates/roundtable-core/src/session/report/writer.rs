@@ -1,0 +1,71 @@
+//! Time passed, or another process wrote this session before.
+
+use crate::budget::Exhausted;
+use crate::event::{Body, IterationEvent, IterationOutcome, ToolCallEvent};
+use crate::id::TurnId;
+use crate::input::Env;
+use crate::iteration::Phase;
+use crate::round::Round;
+use crate::session::{Draft, Session};
+use crate::tool_call::Phase as CallPhase;
+use crate::turn::Turn;
+
+impl Session {
+    /// Ends the turns whose time is over; a turn takes its children with it.
+    pub(crate) fn woke(&self, env: &Env) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        let Some(round) = &self.round else { return drafts };
+        let over = |at: Option<jiff::Timestamp>| at.is_some_and(|at| at <= env.now);
+        let late = |turn: &&Turn| over(round.deadline()) || over(turn.deadline());
+        let mut ended: Vec<&TurnId> = Vec::new();
+        for turn in round.turns.iter().filter(late) {
+            let ancestors = round.line_of(&turn.id);
+            if ancestors.iter().any(|id| ended.contains(&id)) {
+                continue;
+            }
+            ended.push(&turn.id);
+            let outcome = IterationOutcome::Exhausted { budget: Exhausted::Time };
+            self.close_inside(round, turn, outcome, env, &mut drafts);
+        }
+        drafts
+    }
+
+    /// Settles what the earlier writer had started and not finished. A model call is made again,
+    /// and the first one declared; a harmless tool is run again under its key; an effectful one
+    /// becomes a question.
+    pub(crate) fn writer_changed(&self, env: &Env) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        let Some(round) = &self.round else { return drafts };
+        for turn in round.turns.iter().filter(|turn| !under_doubt(round, turn)) {
+            let Some(iteration) = &turn.iteration else { continue };
+            if let Phase::AwaitingModel { attempt, .. } = iteration.phase {
+                let place = round.place().turn(&turn.id).iteration(&iteration.id);
+                let partial = env.partials.get(&iteration.id).cloned().unwrap_or_default();
+                let interrupted = IterationEvent::ModelCallInterrupted {
+                    attempt,
+                    partial,
+                    possible_duplicate: true,
+                };
+                drafts.push((place, Body::Iteration(interrupted)));
+            }
+            for call in iteration.tool_calls() {
+                let CallPhase::Started { attempt, .. } = call.phase else { continue };
+                if call.may_have_happened() {
+                    self.close_children(round, call, env, &mut drafts);
+                    self.doubt(turn, call, "the process that made it is gone", env, &mut drafts);
+                } else if let Some(place) = self.place_of_call(&call.id) {
+                    let interrupted = ToolCallEvent::ToolCallInterrupted { attempt };
+                    drafts.push((place, Body::ToolCall(interrupted)));
+                }
+            }
+        }
+        drafts
+    }
+}
+
+/// Whether a turn works for an effectful call that is now in doubt: it ends with that call.
+fn under_doubt(round: &Round, turn: &Turn) -> bool {
+    let calls =
+        round.line_of(&turn.id).into_iter().filter_map(|id| round.find_turn(&id)?.parent.clone());
+    calls.filter_map(|id| round.find_call(&id)).any(|(_, call)| call.may_have_happened())
+}

@@ -1,0 +1,82 @@
+//! What a session needs done, derived from its state.
+
+use jiff::Timestamp;
+
+use super::Session;
+use crate::iteration::Phase;
+use crate::tool_call::Phase as CallPhase;
+use crate::turn::Turn;
+use crate::want::Want;
+
+impl Session {
+    /// What has to be running. Whoever drives the session starts what is wanted and not running,
+    /// and ends what is running and not wanted.
+    pub fn wants(&self) -> Vec<Want> {
+        let mut wants = Vec::new();
+        let Some(round) = &self.round else { return wants };
+        for turn in &round.turns {
+            turn_wants(turn, &mut wants);
+        }
+        wants.extend(self.wake_at().map(Want::WakeAt));
+        wants
+    }
+
+    /// When something is due next.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        let round = self.round.as_ref()?;
+        round.turns.iter().map(Turn::deadline).chain([round.deadline()]).flatten().min()
+    }
+
+    /// Whether someone has to drive the session now: it is not just waiting for people.
+    pub fn has_work(&self) -> bool {
+        let Some(round) = &self.round else { return self.redo.is_some() || self.could_open() };
+        let waits_for_people = |turn: &Turn| {
+            let calls = turn
+                .iteration
+                .as_ref()
+                .map(crate::iteration::Iteration::tool_calls)
+                .unwrap_or_default();
+            let mut open = calls.iter().filter(|call| call.is_open()).peekable();
+            let blocked = |phase: &CallPhase| matches!(phase, CallPhase::AwaitingApproval(_));
+            open.peek().is_some()
+                && open.all(|call| blocked(&call.phase) || !call.children.is_empty())
+        };
+        round.turns.is_empty() || !round.turns.iter().all(waits_for_people)
+    }
+
+    /// Whether a waiting input would open its round now.
+    fn could_open(&self) -> bool {
+        !self.waiting.is_empty()
+            && self.status == super::Status::Active
+            && self.required().next().is_none()
+    }
+
+    /// Whether an earlier writer left something started and not finished.
+    pub fn has_started(&self) -> bool {
+        let started = |want: &Want| matches!(want, Want::CallModel { .. } | Want::RunTool { .. });
+        self.wants().iter().any(started)
+    }
+}
+
+fn turn_wants(turn: &Turn, wants: &mut Vec<Want>) {
+    let Some(iteration) = &turn.iteration else { return };
+    if let Phase::AwaitingModel { attempt, since, .. } = iteration.phase {
+        wants.push(Want::CallModel {
+            turn: turn.id.clone(),
+            iteration: iteration.id.clone(),
+            attempt,
+            since,
+        });
+    }
+    for call in iteration.tool_calls() {
+        if let CallPhase::Started { attempt, .. } = call.phase {
+            wants.push(Want::RunTool {
+                turn: turn.id.clone(),
+                tool_call: call.id.clone(),
+                attempt,
+            });
+        } else if call.wants_own_start() {
+            wants.push(Want::BeginEffect { tool_call: call.id.clone() });
+        }
+    }
+}

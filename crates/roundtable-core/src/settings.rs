@@ -1,0 +1,71 @@
+//! How a session runs: its kind, its order, its limits.
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Limits;
+use crate::id::AgentId;
+
+/// What kind of session it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A panel argues a question in rounds.
+    Debate,
+    /// A player and a cast of characters.
+    Scene,
+    /// A supervisor and its workers.
+    Chat,
+}
+
+/// Whether the participants of a round hear each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// All at once; nobody sees what another says in the same round.
+    Parallel,
+    /// One after another; each sees what was said before it.
+    Sequential,
+}
+
+/// How a session runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Whether the participants of a round hear each other.
+    pub order: Order,
+    /// Who speaks in every round; empty means everyone.
+    pub seats: Vec<AgentId>,
+    /// After how many rounds the session is over; nothing means never.
+    pub total_rounds: Option<u32>,
+    /// What the whole session may spend.
+    pub session_limits: Limits,
+    /// What one round may spend.
+    pub round_limits: Limits,
+    /// How deep turns may nest: 1 allows no child turns.
+    pub max_depth: u32,
+    /// How many tool calls one reply may ask for.
+    pub max_tool_calls: u32,
+    /// How many inputs may wait.
+    pub max_waiting: u32,
+    /// How many bytes one message, or all results of one answer, may have.
+    pub max_message_bytes: u32,
+    /// How many closed rounds a prompt can draw on.
+    pub window_rounds: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            order: Order::Parallel,
+            seats: Vec::new(),
+            total_rounds: None,
+            session_limits: Limits::default(),
+            round_limits: Limits::default(),
+            max_depth: 4,
+            max_tool_calls: 64,
+            max_waiting: 64,
+            max_message_bytes: 256 * 1024,
+            window_rounds: 32,
+        }
+    }
+}

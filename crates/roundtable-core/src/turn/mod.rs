@@ -1,0 +1,64 @@
+//! A turn: one participant's answer, in iterations. Its record is [`Context`]; this is its state.
+
+mod context;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use context::exceeded;
+pub use context::{Attributes, Context, Iteration as IterationRecord, ToolCallRecord};
+
+use crate::budget::{Account, Limits};
+use crate::event::TurnOutcome;
+use crate::id::{AgentId, ToolCallId, TurnId};
+use crate::iteration::Iteration;
+use crate::tool_call::ToolCall;
+
+/// An open turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its id.
+    pub id: TurnId,
+    /// Whose turn it is.
+    pub agent: AgentId,
+    /// The tool call that waits for it; none when it is a seat of the round.
+    pub parent: Option<ToolCallId>,
+    /// How deep it is nested, from 1.
+    pub depth: u32,
+    /// The only tools that it offers, where its prompt chooses.
+    pub tools: Option<Vec<String>>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// What it has spent, its children included.
+    pub account: Account,
+    /// How many iterations it has opened.
+    pub iterations: u32,
+    /// The open one.
+    pub iteration: Option<Iteration>,
+    /// Whether anything was said in it.
+    pub spoke: bool,
+    /// How it will end, as soon as its iteration is closed.
+    pub ending: Option<TurnOutcome>,
+}
+
+impl Turn {
+    /// The tool call with this id, if it belongs to the open iteration.
+    pub fn find_call(&self, id: &ToolCallId) -> Option<&ToolCall> {
+        self.iteration.as_ref()?.find_call(id)
+    }
+
+    pub(crate) fn find_call_mut(&mut self, id: &ToolCallId) -> Option<&mut ToolCall> {
+        self.iteration.as_mut()?.tool_calls_mut().iter_mut().find(|call| call.id == *id)
+    }
+
+    /// When it has to be over.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        deadline(self.started_at, self.account.limits)
+    }
+}
+
+/// When something with these limits has to be over.
+pub(crate) fn deadline(start: Timestamp, limits: Limits) -> Option<Timestamp> {
+    let limit = i64::try_from(limits.time_ms?).ok()?;
+    start.checked_add(jiff::SignedDuration::from_millis(limit)).ok()
+}

@@ -1,0 +1,307 @@
+//! The part of the transcript that prompts draw on: a fold of the log, bounded, never stored.
+//!
+//! The session's state says what is going on; the window knows what was said. It can be rebuilt
+//! from [`Session::window_from`] at any time.
+
+mod render;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+
+use crate::context_request::ContextResult;
+use crate::event::{
+    Accepted, Body, CallRecord, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
+    Seq, SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
+};
+use crate::id::{AgentId, ToolCallId, TurnId};
+use crate::message::{ToolAnswer, ToolRequest};
+use crate::session::Session;
+use crate::tool::ToolOutcome;
+use crate::turn::Context;
+
+/// An answer that people gave to an agent's question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provided {
+    /// What was asked.
+    pub query: String,
+    /// What was answered.
+    pub result: ContextResult,
+}
+
+/// Something an agent said in a round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// Who.
+    pub agent: AgentId,
+    /// In which stage.
+    pub stage: u32,
+    /// What.
+    pub text: String,
+    /// Whether it was cut off.
+    pub partial: bool,
+}
+
+/// A round of the window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundRecord {
+    /// Its number.
+    pub number: u32,
+    /// Which take of that number.
+    pub take: u32,
+    /// Its first event.
+    pub from: Seq,
+    /// The input, if it said something.
+    pub input: Option<Accepted>,
+    /// The answers that it was given.
+    pub provided: Vec<Provided>,
+    /// What the agents said, in order.
+    pub spoken: Vec<Spoken>,
+}
+
+/// An open turn's record, and what of it is still being put together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnRecord {
+    /// Whose turn it is.
+    pub agent: AgentId,
+    /// Why it takes place.
+    pub task: Task,
+    /// What was said in it.
+    pub context: Context,
+    /// A reply whose tool calls are still to come: its text and how many.
+    reply: Option<(String, u32)>,
+    calls: Vec<ToolRequest>,
+    answers: BTreeMap<ToolCallId, ToolAnswer>,
+    partial: Option<String>,
+}
+
+/// What a child turn came to, kept for the tool call that asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildRecord {
+    /// How it ended.
+    pub outcome: TurnOutcome,
+    /// What it said.
+    pub text: String,
+}
+
+/// The window.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Window {
+    rounds: VecDeque<RoundRecord>,
+    waiting: BTreeMap<String, Accepted>,
+    provided: Vec<Provided>,
+    turns: BTreeMap<TurnId, TurnRecord>,
+    children: BTreeMap<TurnId, (ToolCallId, ChildRecord)>,
+}
+
+impl Window {
+    /// The record of an open turn.
+    pub fn find_turn(&self, id: &TurnId) -> Option<&TurnRecord> {
+        self.turns.get(id)
+    }
+
+    /// What an ended child turn came to, while its tool call is open.
+    pub fn find_child(&self, id: &TurnId) -> Option<&ChildRecord> {
+        self.children.get(id).map(|(_, child)| child)
+    }
+
+    /// The arguments of an open tool call.
+    pub fn find_call(&self, turn: &TurnId, id: &ToolCallId) -> Option<&ToolRequest> {
+        let calls = self.turns.get(turn)?.context.iterations().last()?.tool_calls.iter();
+        calls.map(|call| &call.request).find(|request| request.id == *id)
+    }
+
+    /// Applies an event, before the session does.
+    pub fn evolve(&mut self, event: &Event, session: &Session) {
+        match &event.body {
+            Body::Session(SessionEvent::SessionInputAccepted(accepted)) => {
+                self.waiting.insert(accepted.context.message_id().to_owned(), accepted.clone());
+            }
+            Body::Session(SessionEvent::SessionInputDropped { message_id }) => {
+                self.waiting.remove(message_id);
+            }
+            Body::Session(_) | Body::Unknown { .. } | Body::Redacted => {}
+            Body::Round(body) => self.evolve_round(body, event, session),
+            Body::Turn(body) => self.evolve_turn(body, event, session),
+            Body::Iteration(body) => self.evolve_iteration(body, event),
+            Body::ToolCall(body) => self.evolve_tool_call(body, event),
+            Body::Context(body) => self.evolve_context(body, session),
+        }
+    }
+
+    fn evolve_round(&mut self, body: &RoundEvent, event: &Event, session: &Session) {
+        match body {
+            RoundEvent::RoundOpened { number, take, input, .. } => {
+                let waited = self.waiting.remove(input.message_id());
+                let earlier = self.rounds.iter().rev().find(|round| {
+                    round
+                        .input
+                        .as_ref()
+                        .is_some_and(|accepted| accepted.context.message_id() == input.message_id())
+                });
+                let again = earlier.map(|round| (round.input.clone(), round.provided.clone()));
+                let (input, mut provided) = again.unwrap_or((waited, Vec::new()));
+                provided.append(&mut self.provided);
+                self.rounds.push_back(RoundRecord {
+                    number: *number,
+                    take: *take,
+                    from: event.seq,
+                    input,
+                    provided,
+                    spoken: Vec::new(),
+                });
+            }
+            RoundEvent::RoundClosed { .. } => {
+                self.turns.clear();
+                self.children.clear();
+                let last = self.rounds.back().map_or(0, |round| round.number);
+                let keep = last.saturating_sub(session.settings.window_rounds.max(1));
+                while self.rounds.front().is_some_and(|round| round.number <= keep) {
+                    self.rounds.pop_front();
+                }
+            }
+        }
+    }
+
+    fn evolve_turn(&mut self, body: &TurnEvent, event: &Event, session: &Session) {
+        let Some(id) = event.place.turn.as_ref() else { return };
+        match body {
+            TurnEvent::TurnStarted { agent, task } => {
+                let Some(context) = self.begin(agent, task, session, event.at) else { return };
+                let record = TurnRecord {
+                    agent: agent.clone(),
+                    task: task.clone(),
+                    context,
+                    reply: None,
+                    calls: Vec::new(),
+                    answers: BTreeMap::new(),
+                    partial: None,
+                };
+                self.turns.insert(id.clone(), record);
+            }
+            TurnEvent::TurnEnded { outcome, message_number } => {
+                let Some(record) = self.turns.remove(id) else { return };
+                let text = record.last_words();
+                match (&record.task, message_number) {
+                    (Task::Seat { stage, .. }, Some(_)) => {
+                        let partial = *outcome != TurnOutcome::Answered;
+                        let spoken =
+                            Spoken { agent: record.agent.clone(), stage: *stage, text, partial };
+                        self.rounds
+                            .back_mut()
+                            .into_iter()
+                            .for_each(|round| round.spoken.push(spoken.clone()));
+                    }
+                    (Task::Seat { .. }, None) => {}
+                    (Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. }, _) => {
+                        let child = ChildRecord { outcome: outcome.clone(), text };
+                        self.children.insert(id.clone(), (tool_call.clone(), child));
+                    }
+                }
+            }
+        }
+    }
+
+    fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {
+        let Some(record) = event.place.turn.as_ref().and_then(|turn| self.turns.get_mut(turn))
+        else {
+            return;
+        };
+        match body {
+            IterationEvent::ModelCallFinished { text, calls, record: call, .. } => {
+                record.context = record.context.with_metadata(metadata(call), event.at);
+                record.reply = Some((text.clone(), *calls));
+                record.complete_reply(event.at);
+            }
+            IterationEvent::ModelCallCancelled { partial, .. } => {
+                record.partial = Some(partial.clone()).filter(|partial| !partial.is_empty());
+            }
+            IterationEvent::IterationClosed { outcome: IterationOutcome::ToolsDone } => {
+                // In the order in which the model asked, not in which the tools were done.
+                let calls = std::mem::take(&mut record.calls);
+                let answers =
+                    calls.iter().filter_map(|call| record.answers.remove(&call.id)).collect();
+                record.context = record.context.add_tool_results(answers, event.at);
+            }
+            IterationEvent::IterationClosed { .. } => {
+                record.context = record.context.complete(event.at)
+            }
+            IterationEvent::IterationOpened { .. }
+            | IterationEvent::ModelCallStarted { .. }
+            | IterationEvent::ModelCallInterrupted { .. }
+            | IterationEvent::ModelCallFailed { .. } => {}
+        }
+    }
+
+    fn evolve_tool_call(&mut self, body: &ToolCallEvent, event: &Event) {
+        let (Some(turn), Some(id)) = (&event.place.turn, &event.place.tool_call) else { return };
+        match body {
+            ToolCallEvent::ToolCallRequested { name, arguments, .. } => {
+                let Some(record) = self.turns.get_mut(turn) else { return };
+                let request = ToolRequest {
+                    id: id.clone(),
+                    name: name.clone(),
+                    arguments: arguments.clone(),
+                };
+                record.calls.push(request);
+                record.complete_reply(event.at);
+            }
+            ToolCallEvent::ToolCallFinished(outcome) => {
+                let content = match outcome {
+                    ToolOutcome::Answered { turn } => {
+                        self.find_child(turn).map(|child| child.text.clone())
+                    }
+                    _ => None,
+                };
+                let content = content.unwrap_or_else(|| outcome.message().to_owned());
+                self.children.retain(|_, (call, _)| call != id);
+                let Some(record) = self.turns.get_mut(turn) else { return };
+                let answer = ToolAnswer { id: id.clone(), content, success: outcome.succeeded() };
+                record.answers.insert(id.clone(), answer);
+            }
+            ToolCallEvent::ToolCallStarted { .. }
+            | ToolCallEvent::ToolCallPublished { .. }
+            | ToolCallEvent::ToolCallInterrupted { .. } => {}
+        }
+    }
+
+    fn evolve_context(&mut self, body: &ContextEvent, session: &Session) {
+        let ContextEvent::ContextProvided(result) = body else { return };
+        let Some(request) = session.find_request(&result.request) else { return };
+        if matches!(request.about, crate::context_request::About::Approval { .. }) {
+            return;
+        }
+        self.provided.push(Provided { query: request.query.clone(), result: result.clone() });
+    }
+}
+
+impl TurnRecord {
+    /// Adds the reply once all of its tool calls are known.
+    fn complete_reply(&mut self, at: Timestamp) {
+        let Some((_, expected)) = self.reply else { return };
+        if self.calls.len() < expected as usize {
+            return;
+        }
+        if let Some((text, _)) = self.reply.take() {
+            self.context = self.context.add_assistant_message(&text, self.calls.clone(), at);
+        }
+    }
+
+    /// What the turn says in the end: its last reply, or as far as it got.
+    fn last_words(&self) -> String {
+        if let Some(partial) = &self.partial {
+            return partial.clone();
+        }
+        let said = self.context.to_messages().into_iter().rev();
+        let mut said = said.filter(|message| message.role == crate::message::Role::Assistant);
+        said.find_map(|message| Some(message.text()).filter(|text| !text.is_empty()))
+            .unwrap_or_default()
+    }
+}
+
+fn metadata(record: &CallRecord) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(record) {
+        Ok(serde_json::Value::Object(map)) => map,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    }
+}

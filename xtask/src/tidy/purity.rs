@@ -1,0 +1,167 @@
+//! The core decides and does nothing else: no async, no clock, no I/O, in its sources and in what it depends on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, Metadata, Node, NodeDep, PackageId};
+
+use super::text::{lines_with, lines_with_std};
+use super::{Finding, SourceFile};
+
+pub const CORE: &str = "roundtable-core";
+
+/// Crates that the core does without; a trailing star stands for anything.
+const REFUSED: &[&str] = &["async-trait", "futures*", "reqwest", "rusqlite", "tokio*"];
+const WORDS: &[&str] = &["async fn", "async move", "async {", ".await"];
+const MODULES: &[&str] = &["time", "fs", "net", "env"];
+
+type Graph<'a> = BTreeMap<&'a PackageId, Vec<&'a PackageId>>;
+
+/// The packages that the core brings into a program: its normal dependencies, and theirs.
+pub fn check_dependencies(metadata: &Metadata) -> Vec<Finding> {
+    let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
+    let graph = nodes.iter().map(|node| (&node.id, normal_dependencies(node))).collect();
+    match metadata.workspace_packages().into_iter().find(|package| package.name == CORE) {
+        Some(core) => reached(&graph, &core.id)
+            .into_iter()
+            .filter_map(|id| refused(&metadata[id].name))
+            .collect(),
+        None => vec![Finding::new(
+            CORE,
+            "is not in the workspace; say in xtask/src/tidy/purity.rs what the core is",
+        )],
+    }
+}
+
+/// A source file of the core, comments blanked.
+pub fn check_code(file: &SourceFile, code: &str) -> Vec<Finding> {
+    let finding = |line, what: String| {
+        Finding::at(
+            file,
+            line,
+            format!("`{what}` in the core; it only decides, let a driver or a port do this"),
+        )
+    };
+    let mut findings = Vec::new();
+    for word in WORDS {
+        findings
+            .extend(lines_with(code, word).into_iter().map(|line| finding(line, word.to_string())));
+    }
+    for module in MODULES {
+        let lines = lines_with_std(code, module);
+        findings.extend(lines.into_iter().map(|line| finding(line, format!("std::{module}"))));
+    }
+    findings
+}
+
+fn refused(name: &str) -> Option<Finding> {
+    let matches = |entry: &str| {
+        entry.strip_suffix('*').map_or(entry == name, |start| name.starts_with(start))
+    };
+    let message = format!("brings in {name}; the core is pure, move what needs it behind a port");
+    REFUSED.iter().any(|entry| matches(entry)).then(|| Finding::new(CORE, message))
+}
+
+fn normal_dependencies(node: &Node) -> Vec<&PackageId> {
+    let is_normal = |dependency: &&NodeDep| {
+        dependency.dep_kinds.iter().any(|info| info.kind == DependencyKind::Normal)
+    };
+    node.deps.iter().filter(is_normal).map(|dependency| &dependency.pkg).collect()
+}
+
+fn reached<'a>(graph: &Graph<'a>, start: &'a PackageId) -> BTreeSet<&'a PackageId> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![start];
+    while let Some(id) = open.pop() {
+        let new = graph.get(id).into_iter().flatten().copied().filter(|next| reached.insert(*next));
+        open.extend(new);
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file;
+    use super::super::fixture::{CRATES_IO, Fixture, metadata};
+    use super::super::text::code_only;
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let file = file("crates/roundtable-core/src/turn.rs", text);
+        let findings = check_code(&file, &code_only(text));
+        findings
+            .into_iter()
+            .map(|finding| finding.to_string().split(" in the core").next().unwrap().into())
+            .collect()
+    }
+
+    #[test]
+    fn the_core_is_not_async() {
+        let at = "crates/roundtable-core/src/turn.rs";
+        assert_eq!(
+            found("pub async fn a() {}\n\nb.await"),
+            [format!("{at}:1: `async fn`"), format!("{at}:3: `.await`")]
+        );
+    }
+
+    #[test]
+    fn the_core_has_no_clock_and_no_io() {
+        for module in MODULES {
+            assert_eq!(found(&format!("use std::{module};")).len(), 1, "{module}");
+            assert_eq!(
+                found(&format!("use std::{{collections::BTreeMap, {module}::X}};")).len(),
+                1,
+                "{module}"
+            );
+        }
+        assert_eq!(
+            found(
+                "//! No `std::time`, never `.await`.\nuse std::fmt; // not std::fs\nlet awaiting = 1;"
+            ),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn the_core_brings_in_no_runtime_and_no_store() {
+        for name in
+            ["tokio", "tokio-util", "async-trait", "futures", "futures-util", "reqwest", "rusqlite"]
+        {
+            let message =
+                format!("brings in {name}; the core is pure, move what needs it behind a port");
+            assert_eq!(refused(name), Some(Finding::new(CORE, message)));
+        }
+        assert_eq!(["serde", "async-traits", "my-tokio"].map(refused), [None, None, None]);
+    }
+
+    #[test]
+    fn dependencies_of_dependencies_count() {
+        let id = |repr: &str| PackageId { repr: repr.into() };
+        let (core, a, b, other) = (id("core"), id("a"), id("b"), id("other"));
+        let graph =
+            Graph::from([(&core, vec![&a]), (&a, vec![&b]), (&b, vec![&a]), (&other, vec![&core])]);
+        assert_eq!(reached(&graph, &core), BTreeSet::from([&a, &b]));
+    }
+
+    #[test]
+    fn only_what_the_core_ships_counts() {
+        let core = |dependencies| Fixture { name: CORE, dependencies, ..Fixture::default() };
+        let other = |name, dependencies| Fixture {
+            name,
+            source: Some(CRATES_IO),
+            dependencies,
+            ..Fixture::default()
+        };
+        let tokio = || other("tokio", &[]);
+        let check = |core| {
+            let between = other("between", &[("tokio", "=1.0.0", "normal")]);
+            check_dependencies(&metadata(&[CORE], &[core, between, tokio()]))
+        };
+        assert_eq!(check(core(&[("between", "=1.0.0", "normal")])), [refused("tokio").unwrap()]);
+        assert_eq!(check(core(&[("between", "=1.0.0", "dev")])), []);
+        assert_eq!(
+            check_dependencies(&metadata(&[], &[tokio()])).len(),
+            1,
+            "a core that is missing is noticed"
+        );
+    }
+}
