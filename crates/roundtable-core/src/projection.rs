@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::event::{Body, ContextEvent, Event, RoundEvent, RoundOutcome, Seq, TurnEvent};
-use crate::id::{AgentId, ContextRequestId, RoundId, TurnId};
+use crate::id::{AgentId, ContextRequestId, RoundId, ToolCallId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
 use crate::settings::Kind;
@@ -72,16 +72,27 @@ pub enum Row {
         /// When.
         at: Timestamp,
     },
-    /// A message: key is its number. Its text is the body of the event at `body`.
+    /// A turn: key is its id.
+    Turn {
+        /// Its id.
+        turn: TurnId,
+        /// The round that it belongs to.
+        round: RoundId,
+        /// Whose turn it is.
+        agent: AgentId,
+        /// The tool call that waits for it.
+        parent: Option<ToolCallId>,
+        /// When it began.
+        at: Timestamp,
+    },
+    /// A message: key is its number.
     Message {
         /// Its number in the session.
         number: u64,
         /// The round that it belongs to.
         round: RoundId,
-        /// The agent who said it; none for an input.
-        agent: Option<(AgentId, TurnId)>,
-        /// The event that recorded it.
-        body: Seq,
+        /// Whose words they are.
+        words: Words,
         /// When.
         at: Timestamp,
     },
@@ -103,21 +114,25 @@ pub enum Row {
     },
 }
 
-/// The rows that an event makes. `session` is the state before the event.
-pub fn rows(event: &Event, session: &Session) -> Vec<Row> {
+/// Where a message's text is. It is stored once, in an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Words {
+    /// In the event that accepted an input.
+    Input(Seq),
+    /// In the last reply of this turn.
+    Answer(TurnId),
+}
+
+/// The rows that an event makes.
+pub fn rows(event: &Event) -> Vec<Row> {
     let at = event.at;
-    let round = event.place.round.clone();
-    match (&event.body, round) {
-        (
-            Body::Round(RoundEvent::RoundOpened { number, take, stages, input, message_number }),
-            Some(round),
-        ) => {
-            let waiting = session.waiting.iter().find(|waiting| waiting.context == *input);
-            let said = message_number.zip(waiting).map(|(number, waiting)| Row::Message {
-                number,
+    let Some(round) = event.place.round.clone() else { return request_rows(event) };
+    match &event.body {
+        Body::Round(RoundEvent::RoundOpened { number, take, stages, input, said }) => {
+            let message = said.map(|said| Row::Message {
+                number: said.number,
                 round: round.clone(),
-                agent: None,
-                body: waiting.seq,
+                words: Words::Input(said.seq),
                 at,
             });
             let agents = stages.concat();
@@ -129,27 +144,41 @@ pub fn rows(event: &Event, session: &Session) -> Vec<Row> {
                 agents,
                 at,
             };
-            [opened].into_iter().chain(said).collect()
+            [opened].into_iter().chain(message).collect()
         }
-        (Body::Round(RoundEvent::RoundClosed { outcome }), Some(round)) => {
+        Body::Round(RoundEvent::RoundClosed { outcome }) => {
             vec![Row::RoundEnd { round, outcome: *outcome, at }]
         }
-        (Body::Turn(TurnEvent::TurnEnded { message_number: Some(number), .. }), Some(round)) => {
-            let Some(id) = &event.place.turn else { return Vec::new() };
-            let turn = session.round.as_ref().and_then(|open| open.find_turn(id));
-            let agent = turn.map(|turn| (turn.agent.clone(), id.clone()));
-            vec![Row::Message { number: *number, round, agent, body: event.seq, at }]
+        Body::Turn(TurnEvent::TurnStarted { agent, task }) => {
+            let Some(turn) = event.place.turn.clone() else { return Vec::new() };
+            vec![Row::Turn {
+                turn,
+                round,
+                agent: agent.clone(),
+                parent: task.tool_call().cloned(),
+                at,
+            }]
         }
-        (Body::Context(ContextEvent::ContextRequested(request)), _) => {
-            let (request, agent) = (request.id.clone(), request.agent.clone());
-            vec![Row::Request { request, agent, body: event.seq, at }]
+        Body::Turn(TurnEvent::TurnEnded { message_number: Some(number), .. }) => {
+            let Some(turn) = event.place.turn.clone() else { return Vec::new() };
+            vec![Row::Message { number: *number, round, words: Words::Answer(turn), at }]
         }
-        (Body::Context(ContextEvent::ContextProvided(result)), _) => {
+        _ => request_rows(event),
+    }
+}
+
+fn request_rows(event: &Event) -> Vec<Row> {
+    let Body::Context(body) = &event.body else { return Vec::new() };
+    match body {
+        ContextEvent::ContextRequested(request) => {
+            let (id, agent) = (request.id.clone(), request.agent.clone());
+            vec![Row::Request { request: id, agent, body: event.seq, at: event.at }]
+        }
+        ContextEvent::ContextProvided(result) => {
             vec![Row::RequestGone { request: result.request.clone() }]
         }
-        (Body::Context(ContextEvent::ContextWithdrawn { request }), _) => {
+        ContextEvent::ContextWithdrawn { request } => {
             vec![Row::RequestGone { request: request.clone() }]
         }
-        _ => Vec::new(),
     }
 }

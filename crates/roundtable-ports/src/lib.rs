@@ -1,1 +1,23 @@
-//! Placeholder.
+//! What Roundtable asks of the world: small traits, and errors that a caller can act on.
+//!
+//! [`Store`] keeps sessions, [`Model`] speaks for agents, [`Tool`] acts for them, [`Clock`] and
+//! [`Ids`] are the only sources of time and chance.
+
+mod clock;
+mod model;
+mod store;
+mod tool;
+mod tool_context;
+mod toolkit;
+
+pub use clock::{Clock, Ids};
+pub use model::{Chunk, Model, ModelError, ModelRequest, ModelStream};
+pub use store::{
+    Batch, Bell, CommandRecord, Directory, Drafts, LeaseError, Leases, Listed, LogError, Ownership,
+    Receipt, Rings, SessionLog, Snapshot, Store,
+};
+pub use tool::{DynTool, Tool, ToolError, ToolSpec};
+pub use tool_context::{
+    Adapter, Budget, Bus, EvaluateError, Evaluation, EventBus, RunScope, SessionReader, ToolContext,
+};
+pub use toolkit::Toolkit;

@@ -181,6 +181,15 @@ pub enum RoundOutcome {
     Failed,
 }
 
+/// A message that opened a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// Its number in the session.
+    pub number: u64,
+    /// The event that holds its text.
+    pub seq: Seq,
+}
+
 /// What happens to a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
@@ -195,9 +204,9 @@ pub enum RoundEvent {
         stages: Vec<Vec<AgentId>>,
         /// The input that opened it.
         input: MessageContext,
-        /// The number of the input's message, when it has one.
+        /// The input's message, when it says something.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_number: Option<u64>,
+        said: Option<Said>,
     },
     /// It ended.
     RoundClosed {

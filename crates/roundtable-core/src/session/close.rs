@@ -129,9 +129,13 @@ impl Session {
     }
 }
 
-/// What the running model call of a turn has said so far, if anything.
+/// What the running model call of a turn has said so far, if anything. A driver may still hold
+/// the text of a call that is over: that one is recorded already.
 fn partial<'a>(turn: &Turn, env: &'a Env) -> Option<&'a String> {
     let iteration = turn.iteration.as_ref()?;
+    if !matches!(iteration.phase, Phase::AwaitingModel { .. }) {
+        return None;
+    }
     env.partials.get(&iteration.id).filter(|text| !text.is_empty())
 }
 

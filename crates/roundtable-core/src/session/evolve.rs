@@ -100,7 +100,7 @@ impl Session {
 
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event) {
         match body {
-            RoundEvent::RoundOpened { number, take, stages, input, message_number } => {
+            RoundEvent::RoundOpened { number, take, stages, input, said } => {
                 let Some(id) = event.place.round.clone() else { return };
                 let waited = self.take_waiting(input.message_id());
                 let redone = self.redo.take();
@@ -112,7 +112,7 @@ impl Session {
                     active: true,
                     from: self.carried_from.take().map_or(from, |carried| carried.min(from)),
                     input: input.clone(),
-                    message_number: *message_number,
+                    said: *said,
                     // What a round was told is told again when it is run again.
                     answered: redone
                         .map(|mark| mark.answered)
@@ -123,7 +123,7 @@ impl Session {
                     outcome: None,
                 });
                 self.last_number = *number;
-                self.last_message = self.last_message.max(message_number.unwrap_or(0));
+                self.last_message = self.last_message.max(said.map_or(0, |said| said.number));
                 self.round = Some(Round {
                     id,
                     number: *number,

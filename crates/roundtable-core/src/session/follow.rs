@@ -8,7 +8,7 @@
 use super::{Draft, Session, Status};
 use crate::budget::{Exhausted, Fit, Spend};
 use crate::event::{
-    Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, SessionEvent, Task,
+    Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, Said, SessionEvent, Task,
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{IterationId, RoundId, TurnId};
@@ -60,16 +60,17 @@ impl Session {
         }
         let number = self.last_number + 1;
         let take = self.next_take(number);
-        let (input, message_number) = match (&self.redo, self.waiting.front()) {
-            (Some(mark), _) => (mark.input.clone(), mark.message_number),
+        let (input, said) = match (&self.redo, self.waiting.front()) {
+            (Some(mark), _) => (mark.input.clone(), mark.said),
             (None, Some(next)) => {
-                (next.context.clone(), next.has_text.then_some(self.last_message + 1))
+                let said = Said { number: self.last_message + 1, seq: next.seq };
+                (next.context.clone(), next.has_text.then_some(said))
             }
             (None, None) => return None,
         };
         let id = RoundId::derive(self.id.as_str(), format_args!("{number}.{take}"));
         let stages = stages(self.settings.order, self.seats());
-        let opened = RoundEvent::RoundOpened { number, take, stages, input, message_number };
+        let opened = RoundEvent::RoundOpened { number, take, stages, input, said };
         Some((Place::round(&id), Body::Round(opened)))
     }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{ContextRequest, Priority};
-use crate::event::{Accepted, Body, RoundOutcome, Seq};
+use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId};
 use crate::message_context::MessageContext;
 use crate::round::Round;
@@ -65,8 +65,8 @@ pub struct Mark {
     pub from: Seq,
     /// The input that opened it.
     pub input: MessageContext,
-    /// The number of the input's message.
-    pub message_number: Option<u64>,
+    /// The input's message, when it says something.
+    pub said: Option<Said>,
     /// The requests whose answers it was given.
     pub answered: Vec<ContextRequest>,
     /// How it ended, once it did.

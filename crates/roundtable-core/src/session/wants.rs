@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Session;
 use crate::iteration::Phase;
-use crate::tool_call::Phase as CallPhase;
+use crate::tool_call::{Phase as CallPhase, ToolCall};
 use crate::turn::Turn;
 use crate::want::Want;
 
@@ -37,9 +37,12 @@ impl Session {
                 .map(crate::iteration::Iteration::tool_calls)
                 .unwrap_or_default();
             let mut open = calls.iter().filter(|call| call.is_open()).peekable();
-            let blocked = |phase: &CallPhase| matches!(phase, CallPhase::AwaitingApproval(_));
-            open.peek().is_some()
-                && open.all(|call| blocked(&call.phase) || !call.children.is_empty())
+            // A call that waits for a child is as busy as the child, which is asked in its turn.
+            let blocked = |call: &ToolCall| {
+                matches!(call.phase, CallPhase::AwaitingApproval(_))
+                    || call.children.iter().any(|child| child.outcome.is_none())
+            };
+            open.peek().is_some() && open.all(blocked)
         };
         round.turns.is_empty() || !round.turns.iter().all(waits_for_people)
     }

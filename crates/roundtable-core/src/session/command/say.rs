@@ -1,7 +1,9 @@
 //! `say`: an input that opens a round, now or when it is its turn.
 
+use crate::context_request::{About, ContextRequest};
 use crate::event::{Accepted, Body, SessionEvent};
 use crate::input::{Env, OnBusy, Say};
+use crate::message_context::MessageContext;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
@@ -10,16 +12,10 @@ impl Session {
     /// Checks in the order that callers rely on: not active, missing required, the input itself.
     pub(crate) fn say(&self, say: &Say, env: &Env) -> Result<Vec<Draft>, Reject> {
         self.check_active()?;
-        let missing: Vec<_> = self
-            .required()
-            .filter(|request| !say.results.iter().any(|result| result.request == request.id))
-            .cloned()
-            .collect();
-        if !missing.is_empty() {
-            return Err(Reject::ContextRequired { missing });
-        }
+        self.check_required(say)?;
+        self.check_context(&say.context)?;
         self.check_text(say.text.as_deref())?;
-        self.check_room()?;
+        self.check_room(say.on_busy)?;
         let mut drafts = match (&self.round, say.on_busy) {
             (Some(round), OnBusy::Reject) => return Err(Reject::Busy { round: round.number }),
             (Some(_), OnBusy::Interrupt) => self.provide_and_cut(&say.results)?,
@@ -38,6 +34,41 @@ impl Session {
         Ok(drafts)
     }
 
+    /// Every required request has to be answered. An interrupt withdraws the approvals that the
+    /// round it cuts off waits for, so it need not answer those.
+    fn check_required(&self, say: &Say) -> Result<(), Reject> {
+        let withdrawn = |request: &ContextRequest| {
+            say.on_busy == OnBusy::Interrupt && matches!(request.about, About::Approval { .. })
+        };
+        let answered = |request: &ContextRequest| {
+            say.results.iter().any(|result| result.request == request.id)
+        };
+        let open = |request: &&ContextRequest| !answered(request) && !withdrawn(request);
+        let missing: Vec<_> = self.required().filter(open).cloned().collect();
+        if missing.is_empty() { Ok(()) } else { Err(Reject::ContextRequired { missing }) }
+    }
+
+    /// The ids of a message go wherever its answers go, so they have to be this conversation's;
+    /// and two messages that wait under one id could not be told apart.
+    fn check_context(&self, context: &MessageContext) -> Result<(), Reject> {
+        if context.conversation_id() != self.id.as_str() {
+            return Err(Reject::Invalid {
+                what: format!(
+                    "the message belongs to conversation {}; send it there, not to {}",
+                    context.conversation_id(),
+                    self.id
+                ),
+            });
+        }
+        let id = context.message_id();
+        if self.waiting.iter().any(|waiting| waiting.context.message_id() == id) {
+            return Err(Reject::Invalid {
+                what: format!("message {id} is waiting already; give each message its own id"),
+            });
+        }
+        Ok(())
+    }
+
     fn check_text(&self, text: Option<&str>) -> Result<(), Reject> {
         let Some(text) = text else { return Ok(()) };
         if text.trim().is_empty() {
@@ -54,14 +85,16 @@ impl Session {
         let most = self.settings.max_message_bytes as usize;
         if bytes > most {
             return Err(Reject::Invalid {
-                what: format!("{what} has {bytes} bytes; at most {most} are taken"),
+                what: format!("{what} may have {most} bytes at most, not {bytes}"),
             });
         }
         Ok(())
     }
 
-    fn check_room(&self) -> Result<(), Reject> {
-        if self.waiting.len() >= self.settings.max_waiting as usize {
+    fn check_room(&self, on_busy: OnBusy) -> Result<(), Reject> {
+        let held_up = self.round.is_some() && on_busy == OnBusy::Queue;
+        let waits = held_up || !self.waiting.is_empty();
+        if waits && self.waiting.len() >= self.settings.max_waiting as usize {
             return Err(Reject::QueueFull { waiting: self.waiting.len() });
         }
         let taken = self.last_number as usize + self.waiting.len();

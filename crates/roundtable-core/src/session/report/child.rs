@@ -1,9 +1,8 @@
 //! A tool handler wants a prompt answered: a child turn, keyed by tool call and ordinal.
 
-use super::model::failed;
 use crate::event::{Body, NestedPrompt, Task, TurnEvent};
 use crate::id::ToolCallId;
-use crate::input::Env;
+use crate::input::{Env, Ran};
 use crate::reject::Reject;
 use crate::session::{Draft, Session};
 
@@ -23,15 +22,12 @@ impl Session {
             if child.digest.as_ref() == Some(&prompt.digest()) {
                 return Ok(Vec::new());
             }
-            let mut drafts = Vec::new();
-            self.close_children(round, call, env, &mut drafts);
             let why = format!(
-                "nested prompt {ordinal} of {} is another one than before the restart; \
+                "nested prompt {ordinal} of {} is another one than before; \
                  a handler has to ask the same prompts in the same order",
                 call.name
             );
-            drafts.extend(self.place_of_call(id).map(|place| (place, failed(why))));
-            return Ok(drafts);
+            return self.tool_ran(id, call.attempts, &Ran::CutOff(why), env);
         }
         self.check_depth(turn).map_err(|what| Reject::Invalid { what })?;
         self.check_bytes("the nested prompt", prompt.system.len() + prompt.input.len())?;

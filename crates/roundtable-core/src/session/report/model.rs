@@ -106,7 +106,7 @@ impl Session {
         env: &Env,
         drafts: &mut Vec<Draft>,
     ) {
-        let decl = offered(opened.agent, opened.turn, &opened.call.name);
+        let decl = offered(opened.agent, opened.turn).find(|tool| tool.name == opened.call.name);
         let requested = ToolCallEvent::ToolCallRequested {
             name: opened.call.name.clone(),
             arguments: opened.call.arguments.clone(),
@@ -120,7 +120,7 @@ impl Session {
             return;
         }
         let next = match decl {
-            None => Err(unknown_tool(opened.agent, &opened.call.name)),
+            None => Err(unknown_tool(opened)),
             Some(decl) => self.begin_call(opened, decl, env),
         };
         match next {
@@ -142,22 +142,22 @@ impl Session {
             Runs::RequestContext => self.raise(opened, env),
             Runs::Delegate => self.delegate(opened),
             Runs::Handler => {
-                self.check_doubt(opened)?;
+                let action = action_digest(&opened.call.name, &opened.call.arguments);
+                self.check_doubt(&opened.call.name, &action)?;
                 Ok(if decl.approval { vec![ask_approval(opened, env)] } else { Vec::new() })
             }
         }
     }
 
     /// An action whose outcome is in doubt is not done again until a person has said what happened.
-    fn check_doubt(&self, opened: &Opened<'_>) -> Result<(), String> {
-        let action = action_digest(&opened.call.name, &opened.call.arguments);
-        let in_doubt = |about: &About| matches!(about, About::Outcome { action: asked, .. } if *asked == action);
+    pub(crate) fn check_doubt(&self, name: &str, action: &Digest) -> Result<(), String> {
+        let in_doubt = |about: &About| matches!(about, About::Outcome { action: asked, .. } if asked == action);
         match self.requests.iter().find(|request| in_doubt(&request.about)) {
             None => Ok(()),
             Some(request) => Err(format!(
-                "not run: an equal call of {} may have taken effect already, and nobody knows yet ({}); \
+                "not run: an equal call of {name} may have taken effect already, and nobody knows yet ({}); \
                  wait for the answer",
-                opened.call.name, request.id
+                request.id
             )),
         }
     }
@@ -229,15 +229,16 @@ impl Session {
     }
 }
 
-/// The declaration of a tool, if the turn offers it.
-fn offered<'a>(agent: &'a Agent, turn: &Turn, name: &str) -> Option<&'a ToolDecl> {
-    let chosen = turn.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
-    agent.find_tool(name).filter(|_| chosen)
+/// The tools that a turn offers: its agent's own, or those of them that its prompt chooses.
+fn offered<'a>(agent: &'a Agent, turn: &Turn) -> impl Iterator<Item = &'a ToolDecl> {
+    let chosen = |name: &str| turn.tools.as_ref().is_none_or(|t| t.iter().any(|tool| tool == name));
+    agent.tools.iter().filter(move |tool| chosen(&tool.name))
 }
 
-fn unknown_tool(agent: &Agent, name: &str) -> String {
-    let names: Vec<&str> = agent.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let shown: String = name.chars().take(80).collect();
+fn unknown_tool(opened: &Opened<'_>) -> String {
+    let offered = offered(opened.agent, opened.turn);
+    let names: Vec<&str> = offered.map(|tool| tool.name.as_str()).collect();
+    let shown: String = opened.call.name.chars().take(80).collect();
     match names.as_slice() {
         [] => format!("there is no tool \"{shown}\"; answer without tools"),
         names => format!("there is no tool \"{shown}\"; there are: {}", names.join(", ")),

@@ -15,12 +15,17 @@ use crate::tool_call::{Phase, ToolCall};
 use crate::turn::Turn;
 
 impl Session {
+    /// Asked again right before the start: while this call waited, an equal one may have ended in
+    /// doubt.
     pub(crate) fn effect_begins(&self, id: &ToolCallId) -> Result<Vec<Draft>, Reject> {
         let (_, _, call) = self.open_call_of(id)?;
-        if !call.wants_own_start() {
+        let Some(place) = self.place_of_call(id).filter(|_| call.wants_own_start()) else {
             return Err(stale(id));
-        }
-        Ok(self.started(call).into_iter().collect())
+        };
+        Ok(match self.check_doubt(&call.name, &call.action) {
+            Ok(()) => self.started(call).into_iter().collect(),
+            Err(why) => vec![(place, failed(why))],
+        })
     }
 
     /// The start of a call, as an event.

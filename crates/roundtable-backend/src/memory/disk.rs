@@ -1,0 +1,278 @@
+//! What survives a crash.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
+use roundtable_core::projection::{Row, Summary};
+use roundtable_ports::{Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Snapshot};
+
+/// An event with the epoch of the writer who committed it.
+#[derive(Debug, Clone)]
+pub struct StoredEvent {
+    /// The writer's epoch.
+    pub epoch: u64,
+    /// The event.
+    pub event: Arc<Event>,
+}
+
+#[derive(Default)]
+struct Kept {
+    epoch: u64,
+    owner: Option<NodeId>,
+    origin: Option<Origin>,
+    events: Vec<StoredEvent>,
+    rows: Vec<Row>,
+    commands: HashMap<CommandId, CommandRecord>,
+    snapshot: Option<Snapshot>,
+    drafts: BTreeMap<IterationId, String>,
+    summary: Option<Summary>,
+}
+
+impl Kept {
+    fn base(&self) -> Seq {
+        self.origin.as_ref().map_or(Seq(0), |origin| origin.seq)
+    }
+
+    fn head(&self) -> Seq {
+        self.events.last().map_or(self.base(), |stored| stored.event.seq)
+    }
+
+    fn check(&self, own: &Ownership) -> Result<(), LogError> {
+        if self.epoch == own.epoch { Ok(()) } else { Err(LogError::Fenced { epoch: self.epoch }) }
+    }
+}
+
+#[derive(Default)]
+struct Tables {
+    sessions: HashMap<SessionId, Kept>,
+    newest: Vec<SessionId>,
+    alive: HashSet<NodeId>,
+}
+
+/// What survives a crash: the logs of all sessions, in memory.
+#[derive(Default)]
+pub struct Disk {
+    tables: Mutex<Tables>,
+}
+
+impl Disk {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything of a session's own log, with the epochs: what an oracle checks.
+    pub fn dump(&self, session: &SessionId) -> Vec<StoredEvent> {
+        self.tables().sessions.get(session).map(|kept| kept.events.clone()).unwrap_or_default()
+    }
+
+    /// The rows that a session's events made.
+    pub fn rows(&self, session: &SessionId) -> Vec<Row> {
+        self.tables().sessions.get(session).map(|kept| kept.rows.clone()).unwrap_or_default()
+    }
+
+    /// The commands that a session acknowledged.
+    pub fn commands(&self, session: &SessionId) -> Vec<CommandRecord> {
+        self.tables()
+            .sessions
+            .get(session)
+            .map(|kept| kept.commands.values().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// A node is gone; what it owned can be claimed.
+    pub fn bury(&self, node: &NodeId) {
+        self.tables().alive.remove(node);
+    }
+
+    pub(super) fn enliven(&self, node: &NodeId) {
+        self.tables().alive.insert(node.clone());
+    }
+
+    /// Another writer claims a session and is gone at once.
+    pub(super) fn usurp(&self, session: &SessionId) {
+        if let Some(kept) = self.tables().sessions.get_mut(session) {
+            kept.epoch += 1;
+            kept.owner = None;
+        }
+    }
+
+    pub(super) fn append(&self, own: &Ownership, batch: &Batch<'_>) -> Result<Seq, LogError> {
+        let mut tables = self.tables();
+        let is_new = {
+            let kept = tables.sessions.entry(own.session.clone()).or_default();
+            kept.check(own)?;
+            let is_new = kept.summary.is_none();
+            if is_new {
+                kept.origin = batch.origin.cloned();
+            }
+            let head = kept.head();
+            if head != batch.expect {
+                return Err(LogError::Conflict { head });
+            }
+            if let Some(command) =
+                batch.commands.iter().find(|command| kept.commands.contains_key(&command.id))
+            {
+                return Err(LogError::Duplicate { id: command.id.clone() });
+            }
+            let stored = batch
+                .events
+                .iter()
+                .map(|event| StoredEvent { epoch: own.epoch, event: event.clone() });
+            kept.events.extend(stored);
+            kept.rows.extend_from_slice(batch.rows);
+            kept.commands
+                .extend(batch.commands.iter().map(|command| (command.id.clone(), command.clone())));
+            kept.summary = Some(batch.summary.clone());
+            is_new
+        };
+        if is_new {
+            tables.newest.push(own.session.clone());
+        }
+        Ok(batch.events.last().map_or(batch.expect, |event| event.seq))
+    }
+
+    /// Reads through the lineage: a fork's past is its origin's.
+    pub(super) fn read(&self, session: &SessionId, from: Seq, most: usize) -> Vec<Arc<Event>> {
+        let tables = self.tables();
+        let mut lineage = Vec::new();
+        let (mut next, mut until) = (Some(session.clone()), Seq(u64::MAX));
+        while let Some(kept) = next.as_ref().and_then(|id| tables.sessions.get(id)) {
+            lineage.push((kept, until));
+            until = until.min(kept.base());
+            next = kept
+                .origin
+                .as_ref()
+                .map(|origin| origin.session.clone())
+                .filter(|_| from <= kept.base());
+        }
+        let mut events = Vec::new();
+        for (kept, until) in lineage.into_iter().rev() {
+            let first = from.0.max(kept.base().0 + 1);
+            let skipped = usize::try_from(first - kept.base().0 - 1).unwrap_or(usize::MAX);
+            let own =
+                kept.events.iter().skip(skipped).take_while(|stored| stored.event.seq <= until);
+            events.extend(own.take(most - events.len()).map(|stored| stored.event.clone()));
+        }
+        events
+    }
+
+    pub(super) fn find_command(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Option<CommandRecord> {
+        self.tables().sessions.get(session)?.commands.get(id).cloned()
+    }
+
+    pub(super) fn find_snapshot(&self, session: &SessionId) -> Option<Snapshot> {
+        self.tables().sessions.get(session)?.snapshot.clone()
+    }
+
+    pub(super) fn put_snapshot(&self, own: &Ownership, snapshot: Snapshot) -> Result<(), LogError> {
+        let mut tables = self.tables();
+        let kept = tables.sessions.entry(own.session.clone()).or_default();
+        kept.check(own)?;
+        kept.snapshot = Some(snapshot);
+        Ok(())
+    }
+
+    pub(super) fn claim(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+    ) -> Result<Ownership, LeaseError> {
+        let mut tables = self.tables();
+        let Tables { sessions, alive, .. } = &mut *tables;
+        let kept = sessions.entry(session.clone()).or_default();
+        match &kept.owner {
+            Some(owner) if owner != node && alive.contains(owner) => {
+                Err(LeaseError::Held { node: owner.clone() })
+            }
+            Some(_) | None => {
+                kept.owner = Some(node.clone());
+                kept.epoch += 1;
+                Ok(Ownership { session: session.clone(), node: node.clone(), epoch: kept.epoch })
+            }
+        }
+    }
+
+    pub(super) fn release(&self, own: &Ownership) {
+        let mut tables = self.tables();
+        let Some(kept) = tables.sessions.get_mut(&own.session) else { return };
+        if kept.epoch != own.epoch {
+            return;
+        }
+        kept.owner = None;
+        // A session that was claimed and never written leaves no trace.
+        if kept.summary.is_none() {
+            tables.sessions.remove(&own.session);
+        }
+    }
+
+    pub(super) fn put_draft(
+        &self,
+        own: &Ownership,
+        iteration: &IterationId,
+        text: &str,
+    ) -> Result<(), LogError> {
+        let mut tables = self.tables();
+        let Some(kept) = tables.sessions.get_mut(&own.session) else { return Ok(()) };
+        kept.check(own)?;
+        kept.drafts.insert(iteration.clone(), text.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn list_drafts(&self, session: &SessionId) -> BTreeMap<IterationId, String> {
+        self.tables().sessions.get(session).map(|kept| kept.drafts.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn clear_drafts(&self, own: &Ownership) -> Result<(), LogError> {
+        let mut tables = self.tables();
+        let Some(kept) = tables.sessions.get_mut(&own.session) else { return Ok(()) };
+        kept.check(own)?;
+        kept.drafts.clear();
+        Ok(())
+    }
+
+    pub(super) fn find(&self, session: &SessionId) -> Option<Listed> {
+        let tables = self.tables();
+        let kept = tables.sessions.get(session)?;
+        Some(Listed { session: session.clone(), head: kept.head(), summary: kept.summary.clone()? })
+    }
+
+    pub(super) fn list(&self, most: usize) -> Vec<Listed> {
+        let newest: Vec<SessionId> =
+            self.tables().newest.iter().rev().take(most).cloned().collect();
+        newest.iter().filter_map(|session| self.find(session)).collect()
+    }
+
+    pub(super) fn list_due(&self, now: Timestamp, most: usize) -> Vec<SessionId> {
+        let tables = self.tables();
+        let due =
+            |summary: &Summary| summary.has_work || summary.wake_at.is_some_and(|at| at <= now);
+        let free =
+            |kept: &Kept| kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner));
+        let sessions = tables.newest.iter().filter(|id| {
+            tables
+                .sessions
+                .get(*id)
+                .is_some_and(|kept| free(kept) && kept.summary.as_ref().is_some_and(due))
+        });
+        sessions.take(most).cloned().collect()
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Timestamp> {
+        let tables = self.tables();
+        let free =
+            |kept: &&Kept| kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner));
+        tables
+            .sessions
+            .values()
+            .filter(free)
+            .filter_map(|kept| kept.summary.as_ref()?.wake_at)
+            .min()
+    }
+}

@@ -1,0 +1,19 @@
+//! The proof of the core: rules as traces, requirements by number, and random walks.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    missing_docs,
+    reason = "a test says what it expects and stops where that does not hold"
+)]
+
+mod table;
+mod trace;
+
+mod cancel;
+mod children;
+mod context_requests;
+mod iterations;
+mod rounds;
+mod tools;

@@ -1,0 +1,466 @@
+//! Rounds: order, queue, numbers, and what happens to an input while a round is open.
+
+use roundtable_core::Reject;
+use roundtable_core::event::{Body, Event, RoundOutcome};
+use roundtable_core::input::{Command, OnBusy};
+use roundtable_core::session::Status;
+use roundtable_core::settings::{Order, Settings};
+
+use crate::table::{Table, agent, opening};
+
+fn sequential() -> Settings {
+    Settings { order: Order::Sequential, ..Settings::default() }
+}
+
+/// How the last round ended.
+fn outcome(table: &Table) -> RoundOutcome {
+    table.session().marks.back().unwrap().outcome.unwrap()
+}
+
+#[test]
+fn a_session_opens_once_and_waits_for_someone_to_speak() {
+    let mut table = Table::empty("test");
+    table.ok(opening(vec![agent("Ada")], Settings::default()));
+    insta::assert_snapshot!(table.trace(), @r"
+    session opened with 1 agents
+      wants nothing
+    ");
+    assert!(!table.session().has_work());
+    assert_eq!((table.session().current_round(), table.session().rounds_completed), (1, 0));
+}
+
+#[test]
+fn in_a_parallel_round_all_speak_at_once() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    table.say("Hello");
+    table.answer("r1.t2.i1", "Bob here");
+    table.answer("r1.t1.i1", "Ada here");
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "Hello"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+    r1.t2 started bob seat 0.1
+    r1.t2.i1 opened 1
+    r1.t2.i1 model started #1
+      wants model r1.t1.i1 #1, model r1.t2.i1 #1
+    r1.t2.i1 model finished #1 "Bob here" 0 calls
+    r1.t2.i1 closed answered
+    r1.t2 ended answered message 2
+      wants model r1.t1.i1 #1
+    r1.t1.i1 model finished #1 "Ada here" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 3
+    r1 closed completed
+      wants nothing
+    "#);
+}
+
+#[test]
+fn in_a_parallel_round_nobody_hears_what_another_says_in_the_same_round() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    table.say("Hello");
+    table.answer("r1.t1.i1", "Ada's secret");
+    insta::assert_snapshot!(table.prompt("r1.t2"), @r"
+    System: You are Bob.
+    User: User: Hello
+    ");
+}
+
+#[test]
+fn in_a_sequential_round_the_second_hears_the_first() {
+    let mut table = Table::open_with(vec![agent("Ada"), agent("Bob")], sequential());
+    table.say("Hello");
+    table.answer("r1.t1.i1", "Ada here");
+    insta::assert_snapshot!(table.prompt("r1.t2"), @r"
+    System: You are Bob.
+    User: User: Hello
+
+    Said so far in this round:
+    Ada: Ada here
+    ");
+    table.answer("r1.t2.i1", "Bob here");
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "Hello"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    r1.t1.i1 model finished #1 "Ada here" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 2
+    r1.t2 started bob seat 1.0
+    r1.t2.i1 opened 1
+    r1.t2.i1 model started #1
+      wants model r1.t2.i1 #1
+    r1.t2.i1 model finished #1 "Bob here" 0 calls
+    r1.t2.i1 closed answered
+    r1.t2 ended answered message 3
+    r1 closed completed
+      wants nothing
+    "#);
+}
+
+#[test]
+fn the_next_round_hears_all_of_the_earlier_ones() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    table.say("Hello");
+    table.answer("r1.t1.i1", "Ada here");
+    table.fails("r1.t2.i1", "no route to the model");
+    table.go_on();
+    insta::assert_snapshot!(table.prompt("r2.t2"), @r"
+    System: You are Bob.
+    User: The conversation so far:
+
+    [Round 1]
+    User: Hello
+    Ada: Ada here
+
+    User: Go on from where the conversation stands.
+    ");
+}
+
+#[test]
+fn only_the_chosen_seats_speak() {
+    let seats = vec![agent("Bob").id];
+    let settings = Settings { seats, ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada"), agent("Bob")], settings);
+    table.say("Hello");
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "Hello"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started bob seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    "#);
+}
+
+#[test]
+fn a_round_in_which_one_can_answer_is_completed_and_one_in_which_none_can_is_failed() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    table.say("Hello");
+    table.fails("r1.t1.i1", "quota");
+    table.answer("r1.t2.i1", "Bob here");
+    assert_eq!(outcome(&table), RoundOutcome::Completed);
+    table.say("Again");
+    table.fails("r2.t1.i1", "quota");
+    table.fails("r2.t2.i1", "quota");
+    assert_eq!(outcome(&table), RoundOutcome::Failed);
+    assert_eq!((table.session().rounds_completed, table.session().current_round()), (1, 3));
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "Hello"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+    r1.t2 started bob seat 0.1
+    r1.t2.i1 opened 1
+    r1.t2.i1 model started #1
+      wants model r1.t1.i1 #1, model r1.t2.i1 #1
+    r1.t1.i1 model failed #1: quota
+    r1.t1.i1 closed failed
+    r1.t1 ended failed: quota
+      wants model r1.t2.i1 #1
+    r1.t2.i1 model finished #1 "Bob here" 0 calls
+    r1.t2.i1 closed answered
+    r1.t2 ended answered message 2
+    r1 closed completed
+      wants nothing
+    session accepted m2 "Again"
+    r2 opened as round 2 take 1 by m2 message 3
+    r2.t1 started ada seat 0.0
+    r2.t1.i1 opened 1
+    r2.t1.i1 model started #1
+    r2.t2 started bob seat 0.1
+    r2.t2.i1 opened 1
+    r2.t2.i1 model started #1
+      wants model r2.t1.i1 #1, model r2.t2.i1 #1
+    r2.t1.i1 model failed #1: quota
+    r2.t1.i1 closed failed
+    r2.t1 ended failed: quota
+      wants model r2.t2.i1 #1
+    r2.t2.i1 model failed #1: quota
+    r2.t2.i1 closed failed
+    r2.t2 ended failed: quota
+    r2 closed failed
+      wants nothing
+    "#);
+}
+
+#[test]
+fn r003_13_a_message_that_arrives_while_a_round_is_open_opens_the_next_one() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say("one");
+    table.say("two");
+    table.go_on();
+    table.say("four");
+    table.answer("r1.t1.i1", "1");
+    table.answer("r2.t1.i1", "2");
+    table.answer("r3.t1.i1", "3");
+    table.answer("r4.t1.i1", "4");
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "one"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    session accepted m2 "two"
+      wants model r1.t1.i1 #1
+    session accepted m3 nothing
+      wants model r1.t1.i1 #1
+    session accepted m4 "four"
+      wants model r1.t1.i1 #1
+    r1.t1.i1 model finished #1 "1" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 2
+    r1 closed completed
+    r2 opened as round 2 take 1 by m2 message 3
+    r2.t1 started ada seat 0.0
+    r2.t1.i1 opened 1
+    r2.t1.i1 model started #1
+      wants model r2.t1.i1 #1
+    r2.t1.i1 model finished #1 "2" 0 calls
+    r2.t1.i1 closed answered
+    r2.t1 ended answered message 4
+    r2 closed completed
+    r3 opened as round 3 take 1 by m3
+    r3.t1 started ada seat 0.0
+    r3.t1.i1 opened 1
+    r3.t1.i1 model started #1
+      wants model r3.t1.i1 #1
+    r3.t1.i1 model finished #1 "3" 0 calls
+    r3.t1.i1 closed answered
+    r3.t1 ended answered message 5
+    r3 closed completed
+    r4 opened as round 4 take 1 by m4 message 6
+    r4.t1 started ada seat 0.0
+    r4.t1.i1 opened 1
+    r4.t1.i1 model started #1
+      wants model r4.t1.i1 #1
+    r4.t1.i1 model finished #1 "4" 0 calls
+    r4.t1.i1 closed answered
+    r4.t1 ended answered message 7
+    r4 closed completed
+      wants nothing
+    "#);
+}
+
+#[test]
+fn r003_12_rounds_are_numbered_from_one_and_messages_without_a_gap() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    for round in 1..=3 {
+        assert_eq!(table.session().current_round(), round);
+        table.say("next");
+        table.answer(&format!("r{round}.t2.i1"), "b");
+        table.answer(&format!("r{round}.t1.i1"), "a");
+    }
+    let numbers: Vec<u64> = table.log.iter().filter_map(message_number).collect();
+    assert_eq!(numbers, (1..=9).collect::<Vec<_>>());
+    assert_eq!(table.session().rounds_completed, 3);
+}
+
+fn message_number(event: &Event) -> Option<u64> {
+    use roundtable_core::event::{RoundEvent, TurnEvent};
+    match &event.body {
+        Body::Round(RoundEvent::RoundOpened { said, .. }) => said.map(|said| said.number),
+        Body::Turn(TurnEvent::TurnEnded { message_number, .. }) => *message_number,
+        _ => None,
+    }
+}
+
+#[test]
+fn a_round_opens_with_the_text_that_its_event_points_to() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say("one");
+    table.say("two");
+    table.answer("r1.t1.i1", "1");
+    insta::assert_snapshot!(table.prompt("r2.t1"), @r"
+    System: You are Ada.
+    User: The conversation so far:
+
+    [Round 1]
+    User: one
+    Ada: 1
+
+    User: User: two
+    ");
+}
+
+#[test]
+fn who_does_not_want_to_wait_is_refused_while_a_round_is_open() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say("one");
+    let refused = table.say_busy("two", OnBusy::Reject).unwrap_err();
+    assert_eq!(refused, Reject::Busy { round: 1 });
+    table.answer("r1.t1.i1", "1");
+    assert!(table.say_busy("three", OnBusy::Reject).is_ok());
+}
+
+#[test]
+fn an_interrupt_cuts_the_open_round_off_and_opens_its_own() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    table.say("one");
+    table.answer("r1.t1.i1", "Ada is done");
+    table.streams("r1.t2.i1", "Bob is no");
+    table.say_busy("stop, listen", OnBusy::Interrupt).unwrap();
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "one"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+    r1.t2 started bob seat 0.1
+    r1.t2.i1 opened 1
+    r1.t2.i1 model started #1
+      wants model r1.t1.i1 #1, model r1.t2.i1 #1
+    r1.t1.i1 model finished #1 "Ada is done" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 2
+      wants model r1.t2.i1 #1
+    r1.t2.i1 model cancelled #1 "Bob is no"
+    r1.t2.i1 closed cancelled
+    r1.t2 ended cancelled message 3
+    r1 closed incomplete
+    session accepted m2 "stop, listen"
+    r2 opened as round 2 take 1 by m2 message 4
+    r2.t1 started ada seat 0.0
+    r2.t1.i1 opened 1
+    r2.t1.i1 model started #1
+    r2.t2 started bob seat 0.1
+    r2.t2.i1 opened 1
+    r2.t2.i1 model started #1
+      wants model r2.t1.i1 #1, model r2.t2.i1 #1
+    "#);
+    insta::assert_snapshot!(table.prompt("r2.t1"), @r"
+    System: You are Ada.
+    User: The conversation so far:
+
+    [Round 1]
+    User: one
+    Ada: Ada is done
+    Bob: Bob is no [cut off]
+
+    User: User: stop, listen
+    ");
+}
+
+#[test]
+fn an_interrupt_waits_behind_what_was_acknowledged_before() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say("one");
+    table.say("two");
+    table.say_busy("three", OnBusy::Interrupt).unwrap();
+    let round = table.session().round.as_ref().unwrap();
+    assert_eq!((round.number, round.input.message_id()), (2, "m2"));
+    assert_eq!(table.session().waiting.len(), 1);
+}
+
+#[test]
+fn an_interrupt_of_nothing_is_a_message_like_any_other() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say_busy("hello", OnBusy::Interrupt).unwrap();
+    assert_eq!(table.session().round.as_ref().unwrap().number, 1);
+}
+
+#[test]
+fn no_more_messages_wait_than_the_settings_allow() {
+    let settings = Settings { max_waiting: 2, ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    table.say("runs");
+    table.say("waits");
+    table.say("waits");
+    let refused = table.say_busy("too many", OnBusy::Queue).unwrap_err();
+    assert_eq!(refused, Reject::QueueFull { waiting: 2 });
+}
+
+#[test]
+fn where_nothing_may_wait_an_idle_session_still_takes_a_message() {
+    let settings = Settings { max_waiting: 0, ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    table.say("hello");
+    let refused = table.say_busy("wait", OnBusy::Queue).unwrap_err();
+    assert_eq!(refused, Reject::QueueFull { waiting: 0 });
+    assert!(table.say_busy("now", OnBusy::Interrupt).is_ok());
+}
+
+#[test]
+fn a_session_is_over_after_its_last_round() {
+    let settings = Settings { total_rounds: Some(2), ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    table.say("one");
+    table.say("two");
+    let refused = table.say_busy("three", OnBusy::Queue).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "all 2 rounds of this session are taken; open another session, or fork this one"
+    );
+    table.answer("r1.t1.i1", "1");
+    table.answer("r2.t1.i1", "2");
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "one"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    session accepted m2 "two"
+      wants model r1.t1.i1 #1
+      refused: all 2 rounds of this session are taken; open another session, or fork this one
+    r1.t1.i1 model finished #1 "1" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 2
+    r1 closed completed
+    r2 opened as round 2 take 1 by m2 message 3
+    r2.t1 started ada seat 0.0
+    r2.t1.i1 opened 1
+    r2.t1.i1 model started #1
+      wants model r2.t1.i1 #1
+    r2.t1.i1 model finished #1 "2" 0 calls
+    r2.t1.i1 closed answered
+    r2.t1 ended answered message 4
+    r2 closed completed
+    session completed: all rounds are done
+      wants nothing
+    "#);
+    assert_eq!(table.session().status, Status::Completed);
+}
+
+#[test]
+fn a_session_of_one_round_is_over_when_that_round_is_stopped() {
+    let settings = Settings { total_rounds: Some(1), ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    table.say("one");
+    table.ok(Command::Stop);
+    assert_eq!(table.session().status, Status::Completed);
+}
+
+#[test]
+fn a_prompt_draws_on_as_many_rounds_as_the_settings_say() {
+    let settings = Settings { window_rounds: 2, ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    for round in 1..=4 {
+        table.say(&format!("question {round}"));
+        table.answer(&format!("r{round}.t1.i1"), &format!("answer {round}"));
+    }
+    table.say("question 5");
+    insta::assert_snapshot!(table.prompt("r5.t1"), @r"
+    System: You are Ada.
+    User: The conversation so far:
+
+    [Round 3]
+    User: question 3
+    Ada: answer 3
+
+    [Round 4]
+    User: question 4
+    Ada: answer 4
+
+    User: User: question 5
+    ");
+    assert_eq!(table.session().rounds_completed, 4);
+    assert_eq!(table.session().marks.len(), 3);
+}

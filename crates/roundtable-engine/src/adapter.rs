@@ -1,0 +1,122 @@
+//! What tool handlers are given of the engine: an adapter, a bus, a reader.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use roundtable_core::event::{Event, NestedPrompt, Seq};
+use roundtable_core::id::{SessionId, ToolCallId};
+use roundtable_core::input::Report;
+use roundtable_core::prompt::{Params, Prompt};
+use roundtable_ports::{
+    Adapter, Bus, EvaluateError, Evaluation, EventBus, LogError, SessionLog, SessionReader,
+};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::permit::Slot;
+use crate::task::Letter;
+
+/// Runs nested prompts on the session that its bus belongs to.
+pub(crate) struct EngineAdapter;
+
+#[async_trait]
+impl Adapter for EngineAdapter {
+    async fn evaluate(
+        &self,
+        prompt: &Prompt,
+        params: &Params,
+        event_bus: &EventBus,
+        session: &Arc<dyn SessionReader>,
+    ) -> Result<Evaluation, EvaluateError> {
+        if session.id() != event_bus.session() {
+            return Err(EvaluateError::OtherSession);
+        }
+        event_bus.evaluate(prompt.nest(params)?).await
+    }
+}
+
+/// Reads a session's log.
+pub(crate) struct LogReader {
+    pub session: SessionId,
+    pub log: Arc<dyn SessionLog>,
+}
+
+#[async_trait]
+impl SessionReader for LogReader {
+    fn id(&self) -> &SessionId {
+        &self.session
+    }
+
+    async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>, LogError> {
+        self.log.read(&self.session, from, most).await
+    }
+}
+
+/// The way from a session's handlers to its task.
+pub(crate) struct SessionBus {
+    session: SessionId,
+    task: mpsc::Sender<Letter>,
+    slots: Mutex<HashMap<ToolCallId, Arc<Slot>>>,
+}
+
+impl SessionBus {
+    pub fn new(session: SessionId, task: mpsc::Sender<Letter>) -> Self {
+        Self { session, task, slots: Mutex::default() }
+    }
+
+    /// Which permit a call gives back while it waits.
+    pub fn seat(&self, call: &ToolCallId, slot: Arc<Slot>) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), slot);
+    }
+
+    pub fn unseat(&self, call: &ToolCallId) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).remove(call);
+    }
+
+    fn slot(&self, call: &ToolCallId) -> Option<Arc<Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+    }
+
+    async fn ask<T>(
+        &self,
+        letter: impl FnOnce(oneshot::Sender<T>) -> Letter,
+    ) -> Result<T, EvaluateError> {
+        let (reply, answer) = oneshot::channel();
+        self.task.send(letter(reply)).await.map_err(|_| EvaluateError::Stopping)?;
+        answer.await.map_err(|_| EvaluateError::Stopping)
+    }
+}
+
+#[async_trait]
+impl Bus for SessionBus {
+    fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    async fn publish(
+        &self,
+        call: &ToolCallId,
+        ordinal: u32,
+        topic: &str,
+        data: Value,
+    ) -> Result<(), EvaluateError> {
+        let report =
+            Report::Publish { tool_call: call.clone(), ordinal, topic: topic.to_owned(), data };
+        self.ask(|reply| Letter::Publish { report, reply }).await?
+    }
+
+    async fn evaluate(
+        &self,
+        call: &ToolCallId,
+        ordinal: u32,
+        prompt: NestedPrompt,
+    ) -> Result<Evaluation, EvaluateError> {
+        let tool_call = call.clone();
+        let asking = self.ask(|reply| Letter::Evaluate { tool_call, ordinal, prompt, reply });
+        match self.slot(call) {
+            Some(slot) => slot.while_waiting(asking).await?,
+            None => asking.await?,
+        }
+    }
+}

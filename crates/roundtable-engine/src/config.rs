@@ -1,0 +1,45 @@
+//! How an engine runs.
+
+use std::time::Duration;
+
+/// How an engine runs.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// How many model calls and tool handlers may be at work at once.
+    pub permits: usize,
+    /// After how long a quiet session leaves memory.
+    pub idle_after: Duration,
+    /// How long a drain waits for what is running.
+    pub drain_within: Duration,
+    /// How often sessions that nobody drives are looked for.
+    pub sweep_every: Duration,
+    /// How often a subscriber looks at the log when no bell rings.
+    pub poll_every: Duration,
+    /// How many letters may wait at a session's door.
+    pub mailbox: usize,
+    /// How many bytes a model's reply may have, its tool calls included.
+    pub max_reply_bytes: usize,
+    /// After how many bytes of a running reply it is noted, in case of a crash.
+    pub draft_bytes: usize,
+    /// After how long a running reply is noted.
+    pub draft_every: Duration,
+    /// After how many events a loaded session writes a snapshot.
+    pub snapshot_every: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            permits: 4096,
+            idle_after: Duration::from_secs(60),
+            drain_within: Duration::from_secs(30),
+            sweep_every: Duration::from_secs(5),
+            poll_every: Duration::from_secs(2),
+            mailbox: 256,
+            max_reply_bytes: 1024 * 1024,
+            draft_bytes: 2048,
+            draft_every: Duration::from_secs(1),
+            snapshot_every: 500,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Asking a model.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use jiff::Timestamp;
+use roundtable_core::event::CallRecord;
+use roundtable_core::input::{AskedCall, Reply, Report};
+use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, Ownership};
+
+use crate::engine::Engine;
+use crate::permit;
+use crate::speech::Speech;
+
+/// A model call.
+pub(crate) struct ModelCall {
+    pub engine: Engine,
+    pub model: Option<Arc<dyn Model>>,
+    pub request: ModelRequest,
+    pub speech: Arc<Speech>,
+    pub own: Ownership,
+    /// Set when something of this session was noted.
+    pub noted: Arc<AtomicBool>,
+}
+
+impl ModelCall {
+    /// Makes the call. A panic in an adapter is a failed call and nothing more.
+    pub async fn make(self) -> Report {
+        let (iteration, attempt) = (self.request.key.clone(), self.request.attempt);
+        let engine = self.engine.clone();
+        let _permit = permit::take(engine.permits()).await;
+        let answer = AssertUnwindSafe(self.ask()).catch_unwind().await;
+        match answer {
+            Ok(Ok(reply)) => Report::ModelReplied { iteration, attempt, reply },
+            Ok(Err(error)) => Report::ModelFailed { iteration, attempt, error: error.to_string() },
+            Err(_) => Report::ModelFailed {
+                iteration,
+                attempt,
+                error: "the model adapter panicked; this is a bug in it".to_owned(),
+            },
+        }
+    }
+
+    async fn ask(self) -> Result<Reply, ModelError> {
+        let clock = self.engine.parts().clock.clone();
+        let started = clock.now();
+        let Some(model) = &self.model else {
+            return Err(ModelError::BadRequest(
+                "no model with this name is registered any more".to_owned(),
+            ));
+        };
+        let mut stream = model.stream(self.request.clone()).await?;
+        let mut reply = Reply::default();
+        let mut noted = Noted { bytes: 0, at: started };
+        let mut bytes = 0;
+        while let Some(chunk) = stream.next().await {
+            match chunk? {
+                Chunk::Text(text) => {
+                    bytes += text.len();
+                    reply.text.push_str(&text);
+                    self.speech.say(&self.request.key, &text);
+                    self.note(&reply.text, &mut noted, clock.now()).await;
+                }
+                Chunk::ToolCall { name, arguments, reference } => {
+                    bytes += name.len() + arguments.to_string().len();
+                    let misfit = self.engine.parts().tools.misfit(&name, &arguments);
+                    reply.calls.push(AskedCall { name, arguments, reference, misfit });
+                }
+                Chunk::Done(record) => {
+                    let latency = clock.now().duration_since(started).as_millis();
+                    let latency_ms = u64::try_from(latency).unwrap_or_default();
+                    reply.record = CallRecord { latency_ms, ..record };
+                    return Ok(reply);
+                }
+            }
+            if bytes > self.engine.parts().config.max_reply_bytes {
+                return Err(ModelError::Broken(format!("the answer is longer than {bytes} bytes")));
+            }
+        }
+        Err(ModelError::Broken("the answer ended before it was complete".to_owned()))
+    }
+
+    /// Notes how far the answer is, now and then, in case of a crash. It is a courtesy: a failure
+    /// costs nothing but the note.
+    async fn note(&self, text: &str, noted: &mut Noted, now: Timestamp) {
+        let config = &self.engine.parts().config;
+        let waited = now.duration_since(noted.at).unsigned_abs();
+        if text.len() - noted.bytes < config.draft_bytes && waited < config.draft_every {
+            return;
+        }
+        *noted = Noted { bytes: text.len(), at: now };
+        self.noted.store(true, Ordering::Relaxed);
+        let _ =
+            self.engine.parts().store.drafts.put_draft(&self.own, &self.request.key, text).await;
+    }
+}
+
+struct Noted {
+    bytes: usize,
+    at: Timestamp,
+}

@@ -1,0 +1,68 @@
+//! Running a tool.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use roundtable_core::id::ToolCallId;
+use roundtable_core::input::{Ran, Report};
+use roundtable_core::prompt::{Prompt, RenderedPrompt};
+use roundtable_ports::{Adapter, EventBus, RunScope, SessionReader, ToolContext};
+use serde_json::Value;
+
+use crate::adapter::SessionBus;
+use crate::engine::Engine;
+use crate::permit::Slot;
+
+/// A tool call.
+pub(crate) struct ToolRun {
+    pub engine: Engine,
+    pub tool_call: ToolCallId,
+    pub attempt: u32,
+    pub name: String,
+    pub arguments: Value,
+    pub bus: Arc<SessionBus>,
+    pub prompt: Arc<Prompt>,
+    pub rendered: Option<Arc<RenderedPrompt>>,
+    pub adapter: Arc<dyn Adapter>,
+    pub session: Arc<dyn SessionReader>,
+    pub scope: RunScope,
+}
+
+impl ToolRun {
+    /// Runs the call. Whatever goes wrong is data for the model.
+    pub async fn run(self) -> Report {
+        let (tool_call, attempt) = (self.tool_call.clone(), self.attempt);
+        let bus = self.bus.clone();
+        let ran = self.carry_out().await;
+        bus.unseat(&tool_call);
+        Report::ToolRan { tool_call, attempt, ran }
+    }
+
+    async fn carry_out(self) -> Ran {
+        let Some((tool, spec)) = self.engine.parts().tools.find(&self.name) else {
+            return Ran::Refused(format!("the tool \"{}\" is not available any more", self.name));
+        };
+        let slot = Arc::new(Slot::acquire(self.engine.permits().clone()).await);
+        self.bus.seat(&self.tool_call, slot);
+        // Built for this call, right before it, and dropped after it (R002-4, R002-7).
+        let event_bus = EventBus::new(self.bus, self.tool_call);
+        let context = ToolContext::new(
+            self.prompt,
+            self.rendered,
+            self.adapter,
+            self.session,
+            event_bus,
+            self.scope,
+        );
+        let running = AssertUnwindSafe(tool.run_json(self.arguments, &context)).catch_unwind();
+        match tokio::time::timeout(spec.timeout, running).await {
+            Ok(Ok(Ok(result))) => Ran::Returned(result),
+            Ok(Ok(Err(error))) => Ran::Returned(roundtable_core::tool::ToolResult::failed(error.0)),
+            Ok(Err(_)) => Ran::CutOff(format!("{} panicked", self.name)),
+            Err(_) => {
+                Ran::CutOff(format!("{} took longer than {} s", self.name, spec.timeout.as_secs()))
+            }
+        }
+    }
+}

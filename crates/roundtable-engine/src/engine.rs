@@ -1,0 +1,230 @@
+//! The engine: loads sessions on demand, hands them their letters, stops in an orderly way.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use roundtable_core::agent::Agent;
+use roundtable_core::event::{Opening, Origin, Seq};
+use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::input::Command;
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::error::EngineError;
+use crate::handle::SessionHandle;
+use crate::parts::Parts;
+use crate::scheduler::{self, Wake};
+use crate::speech::Speeches;
+use crate::subscribe::Subscription;
+use crate::task::{Letter, SessionTask};
+
+struct Inner {
+    parts: Parts,
+    sessions: Mutex<HashMap<SessionId, mpsc::Sender<Letter>>>,
+    speeches: Speeches,
+    permits: Arc<Semaphore>,
+    wakes: mpsc::Sender<Wake>,
+    tasks: TaskTracker,
+    effects: TaskTracker,
+    draining: CancellationToken,
+    stopped: CancellationToken,
+}
+
+/// The engine. Cheap to clone; all clones are one engine.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+impl Engine {
+    /// Starts an engine: sessions that were left with work go on at once.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the store does not take the node.
+    pub async fn start(parts: Parts) -> Result<Self, EngineError> {
+        parts.store.leases.renew(&parts.node).await?;
+        let (wakes, due) = mpsc::channel(1024);
+        let engine = Self(Arc::new(Inner {
+            permits: Arc::new(Semaphore::new(parts.config.permits)),
+            parts,
+            sessions: Mutex::default(),
+            speeches: Speeches::default(),
+            wakes,
+            tasks: TaskTracker::new(),
+            effects: TaskTracker::new(),
+            draining: CancellationToken::new(),
+            stopped: CancellationToken::new(),
+        }));
+        engine.0.tasks.spawn(scheduler::run(engine.clone(), due));
+        Ok(engine)
+    }
+
+    /// Opens a session with a fresh id.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused, or something that its agents need is missing.
+    pub async fn open(&self, opening: Opening) -> Result<SessionHandle, EngineError> {
+        let id = self.fresh_session()?;
+        self.open_as(&id, opening, None).await
+    }
+
+    /// Opens a session with an id of the caller's choice.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused, or something that its agents need is missing.
+    pub async fn open_as(
+        &self,
+        id: &SessionId,
+        opening: Opening,
+        command: Option<CommandId>,
+    ) -> Result<SessionHandle, EngineError> {
+        self.0.parts.check(&opening.agents)?;
+        let handle = self.session(id);
+        handle.command(Command::Open(Box::new(opening)), command).await?;
+        Ok(handle)
+    }
+
+    /// Opens a session as a copy of another one's past, up to the end of a round.
+    ///
+    /// # Errors
+    /// [`EngineError`] when there is no such session, or no round ends there.
+    pub async fn fork(
+        &self,
+        origin: Origin,
+        agents: Option<Vec<Agent>>,
+    ) -> Result<SessionHandle, EngineError> {
+        self.0.parts.check(agents.as_deref().unwrap_or_default())?;
+        let handle = self.session(&self.fresh_session()?);
+        handle.command(Command::Fork { origin, agents }, None).await?;
+        Ok(handle)
+    }
+
+    /// A session of this engine. Whether there is one shows when it is used.
+    pub fn session(&self, id: &SessionId) -> SessionHandle {
+        SessionHandle::new(self.clone(), id.clone())
+    }
+
+    /// Committed events of a session from this position on.
+    ///
+    /// # Errors
+    /// [`EngineError`] when there is no such session, or the position is beyond its end.
+    pub async fn subscribe(
+        &self,
+        session: &SessionId,
+        from: Seq,
+    ) -> Result<Subscription, EngineError> {
+        Subscription::new(self.clone(), session.clone(), from).await
+    }
+
+    /// Stops in an orderly way: takes nothing new, starts nothing new, waits for what runs and
+    /// commits it. What takes longer than the drain limit is cut off.
+    pub async fn shutdown(&self) {
+        self.0.draining.cancel();
+        self.0.tasks.close();
+        let limit = self.0.parts.config.drain_within;
+        if tokio::time::timeout(limit, self.0.tasks.wait()).await.is_err() {
+            self.stop().await;
+        }
+    }
+
+    /// Stops at once. What was committed is kept; what was running is in doubt.
+    pub async fn stop(&self) {
+        self.0.draining.cancel();
+        self.0.stopped.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    /// How many sessions are in memory.
+    pub fn loaded(&self) -> usize {
+        self.sessions().len()
+    }
+
+    /// What the engine is made of.
+    pub fn parts(&self) -> &Parts {
+        &self.0.parts
+    }
+
+    /// A fresh id for a session.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the source of ids gives something that is none.
+    pub fn fresh_session(&self) -> Result<SessionId, EngineError> {
+        Ok(SessionId::new(&self.0.parts.ids.fresh()).map_err(roundtable_core::Reject::from)?)
+    }
+
+    pub(crate) async fn send(
+        &self,
+        session: &SessionId,
+        mut letter: Letter,
+    ) -> Result<(), EngineError> {
+        // A session may leave memory between looking it up and writing to it; then it is loaded again.
+        loop {
+            let mailbox = self.mailbox(session)?;
+            match mailbox.send(letter).await {
+                Ok(()) => return Ok(()),
+                Err(back) => letter = back.0,
+            }
+        }
+    }
+
+    /// Makes sure that a session is loaded and looks around.
+    pub(crate) fn wake(&self, session: &SessionId) {
+        if let Ok(mailbox) = self.mailbox(session) {
+            // A full mailbox has the session awake anyway.
+            let _ = mailbox.try_send(Letter::Wake);
+        }
+    }
+
+    fn mailbox(&self, session: &SessionId) -> Result<mpsc::Sender<Letter>, EngineError> {
+        let mut sessions = self.sessions();
+        if let Some(mailbox) = sessions.get(session).filter(|mailbox| !mailbox.is_closed()) {
+            return Ok(mailbox.clone());
+        }
+        if self.0.draining.is_cancelled() {
+            return Err(EngineError::Stopping);
+        }
+        let (mailbox, letters) = mpsc::channel(self.0.parts.config.mailbox);
+        sessions.insert(session.clone(), mailbox.clone());
+        self.0.tasks.spawn(SessionTask::run(self.clone(), session.clone(), letters));
+        Ok(mailbox)
+    }
+
+    /// Lets a session go that nobody is writing to. Senders exist only while they are used, so
+    /// one left in the map means that there is no letter on its way.
+    pub(crate) fn retire(&self, session: &SessionId, letters: &mpsc::Receiver<Letter>) -> bool {
+        let mut sessions = self.sessions();
+        let quiet = letters.is_empty() && letters.sender_strong_count() <= 1;
+        if quiet {
+            sessions.remove(session);
+        }
+        quiet
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Letter>>> {
+        self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn speeches(&self) -> &Speeches {
+        &self.0.speeches
+    }
+
+    pub(crate) fn permits(&self) -> &Arc<Semaphore> {
+        &self.0.permits
+    }
+
+    pub(crate) fn wakes(&self) -> &mpsc::Sender<Wake> {
+        &self.0.wakes
+    }
+
+    pub(crate) fn effects(&self) -> &TaskTracker {
+        &self.0.effects
+    }
+
+    pub(crate) fn draining(&self) -> &CancellationToken {
+        &self.0.draining
+    }
+
+    pub(crate) fn stopped(&self) -> &CancellationToken {
+        &self.0.stopped
+    }
+}

@@ -1,0 +1,54 @@
+//! Why the engine did not do what it was asked.
+
+use roundtable_core::Reject;
+use roundtable_core::id::CommandId;
+use roundtable_ports::{LeaseError, LogError};
+
+/// Why the engine did not do what it was asked. Nothing changed, unless it says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// The session refused it.
+    #[error(transparent)]
+    Reject(#[from] Reject),
+    /// The log could not be read or written. With a command id, sending it again is safe.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Another process drives the session.
+    #[error(transparent)]
+    Lease(#[from] LeaseError),
+    /// The id was used for another command.
+    #[error(
+        "command {id} was used before with other content; give the new command an id of its own"
+    )]
+    CommandReused {
+        /// The id.
+        id: CommandId,
+    },
+    /// No model with this name is registered.
+    #[error("there is no model \"{model}\"; registered: {known}")]
+    UnknownModel {
+        /// The name that was given.
+        model: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// No tool with this name is registered.
+    #[error("there is no tool \"{tool}\"; registered: {known}")]
+    UnknownTool {
+        /// The name that was given.
+        tool: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// A tool's schema is not one.
+    #[error("the parameters of tool \"{tool}\" have no valid JSON Schema: {what}")]
+    BadSchema {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The engine is stopping.
+    #[error("the engine is stopping; send it again when it is back")]
+    Stopping,
+}

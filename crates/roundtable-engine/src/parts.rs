@@ -1,0 +1,53 @@
+//! What an engine is made of.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use roundtable_core::agent::Agent;
+use roundtable_core::id::NodeId;
+use roundtable_core::tool::Runs;
+use roundtable_ports::{Clock, Ids, Model, Store};
+
+use crate::config::Config;
+use crate::error::EngineError;
+use crate::toolset::Toolset;
+
+/// What an engine is made of.
+pub struct Parts {
+    /// The name of this engine among those that share a store.
+    pub node: NodeId,
+    /// Where sessions are kept.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh ids.
+    pub ids: Arc<dyn Ids>,
+    /// The models, by the names that agents use.
+    pub models: BTreeMap<String, Arc<dyn Model>>,
+    /// The tools.
+    pub tools: Toolset,
+    /// How it runs.
+    pub config: Config,
+}
+
+impl Parts {
+    /// Checks that everything that these agents need is there, before a session is opened on it.
+    pub(crate) fn check(&self, agents: &[Agent]) -> Result<(), EngineError> {
+        for agent in agents {
+            if !self.models.contains_key(&agent.model) {
+                let known = self.models.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                return Err(EngineError::UnknownModel { model: agent.model.clone(), known });
+            }
+            let handled = agent.tools.iter().filter(|tool| tool.runs == Runs::Handler);
+            for tool in handled {
+                if self.tools.find(&tool.name).is_none() {
+                    return Err(EngineError::UnknownTool {
+                        tool: tool.name.clone(),
+                        known: self.tools.names(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! What running model calls have said so far: hints for readers, never the truth.
+//!
+//! A reader keeps the offset up to which it has read, so nothing can be lost or doubled, and a
+//! slow one costs nothing.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use roundtable_core::event::Seq;
+use roundtable_core::id::{IterationId, SessionId};
+use tokio::sync::watch;
+
+/// What one model call has said so far.
+pub(crate) struct Utterance {
+    pub attempt: u32,
+    pub since: Seq,
+    pub text: String,
+}
+
+/// What the running model calls of one session have said so far.
+pub(crate) struct Speech {
+    utterances: Mutex<BTreeMap<IterationId, Utterance>>,
+    changes: watch::Sender<u64>,
+}
+
+impl Speech {
+    fn utterances(&self) -> MutexGuard<'_, BTreeMap<IterationId, Utterance>> {
+        self.utterances.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn begin(&self, iteration: &IterationId, attempt: u32, since: Seq) {
+        let utterance = Utterance { attempt, since, text: String::new() };
+        self.utterances().insert(iteration.clone(), utterance);
+    }
+
+    pub fn say(&self, iteration: &IterationId, text: &str) {
+        if let Some(utterance) = self.utterances().get_mut(iteration) {
+            utterance.text.push_str(text);
+        }
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    pub fn end(&self, iteration: &IterationId) {
+        self.utterances().remove(iteration);
+    }
+
+    pub fn all(&self) -> BTreeMap<IterationId, String> {
+        self.utterances()
+            .iter()
+            .map(|(id, utterance)| (id.clone(), utterance.text.clone()))
+            .collect()
+    }
+
+    /// Reads on from an offset, if the call is still running.
+    pub fn read<T>(
+        &self,
+        iteration: &IterationId,
+        read: impl FnOnce(&Utterance) -> T,
+    ) -> Option<T> {
+        self.utterances().get(iteration).map(read)
+    }
+
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+}
+
+/// The speech of every session that runs or is read.
+#[derive(Default)]
+pub(crate) struct Speeches(Mutex<HashMap<SessionId, Arc<Speech>>>);
+
+impl Speeches {
+    pub fn of(&self, session: &SessionId) -> Arc<Speech> {
+        let mut speeches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh =
+            || Arc::new(Speech { utterances: Mutex::default(), changes: watch::Sender::new(0) });
+        speeches.entry(session.clone()).or_insert_with(fresh).clone()
+    }
+
+    /// Forgets a session's speech when nobody but the caller has it any more.
+    pub fn forget(&self, session: &SessionId, held: Arc<Speech>) {
+        let mut speeches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(held);
+        if speeches.get(session).is_some_and(|speech| Arc::strong_count(speech) == 1) {
+            speeches.remove(session);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Reading a session as it happens: committed events in order, each exactly once, from any point,
+//! and what is being said meanwhile.
+//!
+//! The bell is lossy; this is where exactness comes from, once: listen, read to the end, read
+//! again on each ring, and look now and then in case a ring was lost.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use roundtable_core::Reject;
+use roundtable_core::event::{Body, Event, IterationEvent, Seq};
+use roundtable_core::id::{IterationId, SessionId};
+use roundtable_ports::Rings;
+use tokio::sync::watch;
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::speech::Speech;
+
+/// How many events are read at once.
+const PAGE: usize = 256;
+
+/// Some text of a running model call: a hint. The finished event has all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta {
+    /// The event that started the call.
+    pub since: Seq,
+    /// The iteration.
+    pub iteration: IterationId,
+    /// Which attempt.
+    pub attempt: u32,
+    /// Where the text begins, in bytes.
+    pub offset: usize,
+    /// The text.
+    pub text: String,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    /// Something happened.
+    Event(Arc<Event>),
+    /// Something is being said.
+    Delta(Delta),
+}
+
+/// A reader of a session.
+pub struct Subscription {
+    engine: Engine,
+    session: SessionId,
+    next: Seq,
+    rings: Rings,
+    speech: Option<Arc<Speech>>,
+    changes: watch::Receiver<u64>,
+    ready: VecDeque<Update>,
+    /// The model calls that are known to run, and how far each was read.
+    following: BTreeMap<IterationId, (u32, usize)>,
+}
+
+impl Subscription {
+    pub(crate) async fn new(
+        engine: Engine,
+        session: SessionId,
+        from: Seq,
+    ) -> Result<Self, EngineError> {
+        let store = &engine.parts().store;
+        let rings = store.bell.listen(&session).await;
+        let Some(listed) = store.directory.find(&session).await? else {
+            return Err(Reject::NotFound { session }.into());
+        };
+        if from > listed.head.next() {
+            let what = format!("event {from} does not exist yet; the last one is {}", listed.head);
+            return Err(Reject::Invalid { what }.into());
+        }
+        let speech = engine.speeches().of(&session);
+        let changes = speech.changes();
+        Ok(Self {
+            next: from.max(Seq(1)),
+            rings,
+            speech: Some(speech),
+            changes,
+            ready: VecDeque::new(),
+            following: BTreeMap::new(),
+            engine,
+            session,
+        })
+    }
+
+    /// The next update; it waits until there is one.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
+    pub async fn next(&mut self) -> Result<Update, EngineError> {
+        loop {
+            if let Some(update) = self.ready.pop_front() {
+                return Ok(update);
+            }
+            self.read_events().await?;
+            if self.ready.is_empty() {
+                self.read_speech();
+            }
+            if !self.ready.is_empty() {
+                continue;
+            }
+            tokio::select! {
+                biased;
+                _ = self.rings.next() => {}
+                _ = self.changes.changed() => {}
+                () = tokio::time::sleep(self.engine.parts().config.poll_every) => {}
+            }
+        }
+    }
+
+    /// The next event, without what is being said meanwhile.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
+    pub async fn next_event(&mut self) -> Result<Arc<Event>, EngineError> {
+        loop {
+            if let Update::Event(event) = self.next().await? {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// The same as a stream.
+    pub fn into_stream(self) -> BoxStream<'static, Result<Update, EngineError>> {
+        stream::unfold(self, |mut subscription| async {
+            let update = subscription.next().await;
+            Some((update, subscription))
+        })
+        .boxed()
+    }
+
+    async fn read_events(&mut self) -> Result<(), EngineError> {
+        let page = self.engine.parts().store.log.read(&self.session, self.next, PAGE).await?;
+        for event in page {
+            self.next = event.seq.next();
+            self.follow(&event);
+            self.ready.push_back(Update::Event(event));
+        }
+        Ok(())
+    }
+
+    /// A model call is followed from its start to its end, as the reader has seen them.
+    fn follow(&mut self, event: &Event) {
+        let (Body::Iteration(body), Some(iteration)) = (&event.body, &event.place.iteration) else {
+            return;
+        };
+        match body {
+            IterationEvent::ModelCallStarted { attempt, .. } => {
+                self.following.insert(iteration.clone(), (*attempt, 0));
+            }
+            IterationEvent::IterationOpened { .. } => {}
+            IterationEvent::ModelCallInterrupted { .. }
+            | IterationEvent::ModelCallFinished { .. }
+            | IterationEvent::ModelCallFailed { .. }
+            | IterationEvent::ModelCallCancelled { .. }
+            | IterationEvent::IterationClosed { .. } => {
+                self.following.remove(iteration);
+            }
+        }
+    }
+
+    fn read_speech(&mut self) {
+        self.changes.mark_unchanged();
+        let Some(speech) = &self.speech else { return };
+        for (iteration, (attempt, offset)) in &mut self.following {
+            let delta = speech.read(iteration, |utterance| {
+                let more = utterance.text.get(*offset..).filter(|text| !text.is_empty())?;
+                (utterance.attempt == *attempt).then(|| Delta {
+                    since: utterance.since,
+                    iteration: iteration.clone(),
+                    attempt: *attempt,
+                    offset: *offset,
+                    text: more.to_owned(),
+                })
+            });
+            if let Some(delta) = delta.flatten() {
+                *offset += delta.text.len();
+                self.ready.push_back(Update::Delta(delta));
+            }
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(speech) = self.speech.take() {
+            self.engine.speeches().forget(&self.session, speech);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Decide and commit: letters in, one append, answers out. Nobody hears of anything before it is
+//! in the log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use roundtable_core::digest::Digest;
+use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::id::CommandId;
+use roundtable_core::input::{Command, Env, Input, Report};
+use roundtable_core::projection::{Row, Summary, rows};
+use roundtable_core::{Live, Reject};
+use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
+
+use super::letter::{Letter, Waiter};
+use super::{Halt, SessionTask};
+use crate::error::EngineError;
+
+/// How often a commit that failed is decided anew.
+const TRIES: u32 = 5;
+
+/// What a batch of letters comes to, before it is committed.
+#[derive(Default)]
+struct Staged {
+    events: Vec<Arc<Event>>,
+    rows: Vec<Row>,
+    commands: Vec<CommandRecord>,
+    origin: Option<Origin>,
+    answers: Vec<Answer>,
+}
+
+/// What a letter will be answered, once the batch is committed.
+enum Answer {
+    Nothing,
+    Command(Result<Receipt, EngineError>),
+    Report(Result<(), Reject>),
+}
+
+impl SessionTask {
+    /// Decides on letters one after another and commits them together. If the commit fails, the
+    /// decisions are dropped and taken again on what the log says now.
+    pub(super) async fn process(&mut self, letters: Vec<Letter>) -> Result<(), Halt> {
+        let mut failure = EngineError::Stopping;
+        for attempt in 0..TRIES {
+            let expect = self.live.session.head;
+            let mut staged = Staged::default();
+            for letter in &letters {
+                let answer = self.decide(letter, &mut staged).await;
+                staged.answers.push(answer);
+            }
+            let expect = staged.origin.as_ref().map_or(expect, |origin| origin.seq);
+            match self.commit(expect, &staged).await {
+                Ok(()) => {
+                    self.deliver(letters, staged).await;
+                    return Ok(());
+                }
+                Err(error) if error.is_transient() => {
+                    failure = error.into();
+                    tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
+                    if let Err(error) = self.reload().await {
+                        failure = error;
+                        break;
+                    }
+                }
+                Err(error) => {
+                    failure = error.into();
+                    break;
+                }
+            }
+        }
+        letters.into_iter().for_each(|letter| letter.refuse(&failure));
+        Err(Halt::Lost(failure))
+    }
+
+    async fn decide(&mut self, letter: &Letter, staged: &mut Staged) -> Answer {
+        match letter {
+            Letter::Command { command, id, .. } => {
+                Answer::Command(self.decide_command(command, id.as_ref(), staged).await)
+            }
+            Letter::Report { report, partials } => {
+                let env = self.env(partials.clone());
+                Answer::Report(self.step(&report.clone().into(), &env, staged))
+            }
+            Letter::Publish { report, .. } => {
+                let env = self.env(Some(BTreeMap::new()));
+                Answer::Report(self.step(&report.clone().into(), &env, staged))
+            }
+            Letter::Evaluate { tool_call, ordinal, prompt, .. } => {
+                let report = Report::Evaluate {
+                    tool_call: tool_call.clone(),
+                    ordinal: *ordinal,
+                    prompt: prompt.clone(),
+                };
+                let env = self.env(None);
+                Answer::Report(self.step(&report.into(), &env, staged))
+            }
+            Letter::Wake if self.live.session.opened => {
+                let env = self.env(None);
+                Answer::Report(self.step(&Report::Woke.into(), &env, staged))
+            }
+            Letter::Wake | Letter::Idle | Letter::State { .. } => Answer::Nothing,
+        }
+    }
+
+    async fn decide_command(
+        &mut self,
+        command: &Command,
+        id: Option<&CommandId>,
+        staged: &mut Staged,
+    ) -> Result<Receipt, EngineError> {
+        if self.is_draining() {
+            return Err(EngineError::Stopping);
+        }
+        let digest = Digest::of_json(command);
+        if let Some(recorded) = self.find_command(id, staged).await? {
+            if recorded.digest != digest {
+                return Err(EngineError::CommandReused { id: recorded.id });
+            }
+            return Ok(recorded.receipt);
+        }
+        if let Command::Fork { origin, .. } = command {
+            self.inherit(origin).await?;
+            staged.origin = Some(origin.clone());
+        }
+        let warnings = self.warnings(command);
+        let env = self.env(None);
+        if let Err(reject) = self.step(&command.clone().into(), &env, staged) {
+            if staged.origin.take().is_some() {
+                self.live = Live::new(self.session.clone());
+            }
+            return Err(reject.into());
+        }
+        let receipt = Receipt { seq: self.live.session.head, warnings };
+        if let Some(id) = id {
+            staged.commands.push(CommandRecord {
+                id: id.clone(),
+                digest,
+                receipt: receipt.clone(),
+            });
+        }
+        Ok(receipt)
+    }
+
+    async fn find_command(
+        &self,
+        id: Option<&CommandId>,
+        staged: &Staged,
+    ) -> Result<Option<CommandRecord>, LogError> {
+        let Some(id) = id else { return Ok(None) };
+        if let Some(record) = staged.commands.iter().find(|record| record.id == *id) {
+            return Ok(Some(record.clone()));
+        }
+        self.engine.parts().store.log.find_command(&self.session, id).await
+    }
+
+    fn warnings(&self, command: &Command) -> Vec<String> {
+        let results = match command {
+            Command::Say(say) => &say.results,
+            Command::Provide(results) => results,
+            _ => return Vec::new(),
+        };
+        let unknown = self.live.session.unknown_requests(results);
+        unknown
+            .iter()
+            .map(|result| format!("{} was never requested here; it is ignored", result.request))
+            .collect()
+    }
+
+    fn step(&mut self, input: &Input, env: &Env, staged: &mut Staged) -> Result<(), Reject> {
+        let events = self.live.step(input, env, self.starts())?;
+        staged.rows.extend(events.iter().flat_map(rows));
+        staged.events.extend(events.into_iter().map(Arc::new));
+        Ok(())
+    }
+
+    fn env(&self, partials: Option<BTreeMap<roundtable_core::id::IterationId, String>>) -> Env {
+        let partials = partials.unwrap_or_else(|| self.speech.all());
+        Env { now: self.engine.parts().clock.now(), partials }
+    }
+
+    async fn commit(&mut self, expect: Seq, staged: &Staged) -> Result<(), LogError> {
+        if staged.events.is_empty() && staged.commands.is_empty() {
+            return Ok(());
+        }
+        let batch = Batch {
+            expect,
+            origin: staged.origin.as_ref(),
+            events: &staged.events,
+            rows: &staged.rows,
+            commands: &staged.commands,
+            summary: &Summary::of(&self.live.session),
+        };
+        let store = &self.engine.parts().store;
+        store.log.append(&self.own, batch).await?;
+        store.bell.ring(&self.session).await;
+        Ok(())
+    }
+
+    /// Answers everyone, now that it is true.
+    async fn deliver(&mut self, letters: Vec<Letter>, staged: Staged) {
+        for (letter, answer) in letters.into_iter().zip(staged.answers) {
+            match (letter, answer) {
+                (Letter::Command { reply, .. }, Answer::Command(result)) => {
+                    drop(reply.send(result))
+                }
+                (Letter::State { reply }, _) => drop(reply.send(self.state())),
+                (Letter::Publish { reply, .. }, Answer::Report(result)) => {
+                    drop(
+                        reply.send(
+                            result.map_err(|reject| EvaluateError::Refused(reject.to_string())),
+                        ),
+                    );
+                }
+                (Letter::Evaluate { tool_call, ordinal, reply, .. }, Answer::Report(result)) => {
+                    let child = self.child_of(&tool_call, ordinal);
+                    match (result, child) {
+                        (Ok(()), Some(turn)) => self.waiters.push(Waiter { turn, reply }),
+                        (Ok(()), None) => {
+                            let why = "the tool call is over".to_owned();
+                            drop(reply.send(Err(EvaluateError::Refused(why))));
+                        }
+                        (Err(reject), _) => {
+                            drop(reply.send(Err(EvaluateError::Refused(reject.to_string()))))
+                        }
+                    }
+                }
+                (Letter::Idle, _) => self.idle = true,
+                // A result that came too late is nobody's: what it was for has ended.
+                (_, _) => {}
+            }
+        }
+        self.answer_waiters();
+        if self.live.session.round.is_none() && self.noted.swap(false, Ordering::Relaxed) {
+            let _ = self.engine.parts().store.drafts.clear_drafts(&self.own).await;
+        }
+        let since = self.live.session.head.0.saturating_sub(self.snapshot.0);
+        if since >= self.engine.parts().config.snapshot_every {
+            self.put_snapshot().await;
+        }
+    }
+
+    fn state(&self) -> Result<roundtable_core::session::Session, EngineError> {
+        if self.live.session.opened {
+            return Ok(self.live.session.clone());
+        }
+        Err(Reject::NotFound { session: self.session.clone() }.into())
+    }
+
+    fn child_of(
+        &self,
+        call: &roundtable_core::id::ToolCallId,
+        ordinal: u32,
+    ) -> Option<roundtable_core::id::TurnId> {
+        let (_, call) = self.live.session.round.as_ref()?.find_call(call)?;
+        call.children.iter().find(|child| child.ordinal == ordinal).map(|child| child.turn.clone())
+    }
+
+    /// Tells handlers what their child turns came to.
+    fn answer_waiters(&mut self) {
+        let window = &self.live.window;
+        let waiting = std::mem::take(&mut self.waiters);
+        for waiter in waiting {
+            let Some(child) = window.find_child(&waiter.turn) else {
+                if window.find_turn(&waiter.turn).is_some() {
+                    self.waiters.push(waiter);
+                }
+                continue;
+            };
+            let evaluation = Evaluation {
+                turn: waiter.turn.clone(),
+                outcome: child.outcome.clone(),
+                output: child.text.clone(),
+            };
+            drop(waiter.reply.send(Ok(evaluation)));
+        }
+    }
+}

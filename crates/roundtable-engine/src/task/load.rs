@@ -1,0 +1,120 @@
+//! How a session comes into memory: a claim, a snapshot if there is one, and the rest of the log.
+
+use std::sync::Arc;
+
+use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::id::SessionId;
+use roundtable_core::session::Session;
+use roundtable_core::{Live, Reject};
+use roundtable_ports::{LogError, Ownership, SessionLog, Snapshot};
+
+use super::SessionTask;
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+/// The form of snapshots that this build writes; another one is discarded.
+const SNAPSHOT: u32 = 1;
+
+/// How many events are read at once.
+const PAGE: usize = 512;
+
+/// Claims a session and reads it.
+pub(super) async fn load(
+    engine: &Engine,
+    session: &SessionId,
+) -> Result<(Ownership, Live), EngineError> {
+    let parts = engine.parts();
+    let own = parts.store.leases.claim_one(session, &parts.node).await?;
+    let live = read(&parts.store.log, session, session, Seq(u64::MAX)).await?;
+    Ok((own, live))
+}
+
+/// The fold of `source`'s log up to `until`, as the state of `session`.
+pub(super) async fn read(
+    log: &Arc<dyn SessionLog>,
+    source: &SessionId,
+    session: &SessionId,
+    until: Seq,
+) -> Result<Live, LogError> {
+    let snapshot = log.find_snapshot(source).await?.filter(|snapshot| snapshot.seq <= until);
+    let mut live = match snapshot.and_then(thaw) {
+        None => Live::new(session.clone()),
+        Some(state) => {
+            let mut earlier = Vec::new();
+            let mut from = state.window_from();
+            while from <= state.head {
+                let page = log.read(source, from, PAGE).await?;
+                let Some(last) = page.last() else { break };
+                from = last.seq.next();
+                earlier.extend(page.into_iter().filter(|event| event.seq <= state.head));
+            }
+            Live::resume(Session { id: session.clone(), ..state }, earlier.iter().map(Arc::as_ref))
+        }
+    };
+    loop {
+        let page = log.read(source, live.session.head.next(), PAGE).await?;
+        let wanted: Vec<&Arc<Event>> = page.iter().take_while(|event| event.seq <= until).collect();
+        check_order(source, live.session.head, &wanted)?;
+        wanted.iter().for_each(|event| live.apply(event));
+        if wanted.len() < PAGE {
+            return Ok(live);
+        }
+    }
+}
+
+fn check_order(session: &SessionId, head: Seq, page: &[&Arc<Event>]) -> Result<(), LogError> {
+    let mut expected = head;
+    for event in page {
+        expected = expected.next();
+        if event.seq != expected {
+            let what = format!("event {} is missing", expected);
+            return Err(LogError::Damaged { session: session.clone(), seq: expected, what });
+        }
+    }
+    Ok(())
+}
+
+fn thaw(snapshot: Snapshot) -> Option<Session> {
+    if snapshot.version != SNAPSHOT {
+        return None;
+    }
+    serde_json::from_slice(&snapshot.state).ok()
+}
+
+impl SessionTask {
+    /// Reads the session again after a commit that failed.
+    pub(super) async fn reload(&mut self) -> Result<(), EngineError> {
+        let log = &self.engine.parts().store.log;
+        self.live = read(log, &self.session, &self.session, Seq(u64::MAX)).await?;
+        Ok(())
+    }
+
+    /// Makes this session, which has no log yet, the fold of another one's past.
+    pub(super) async fn inherit(&mut self, origin: &Origin) -> Result<(), EngineError> {
+        if self.live.session.opened {
+            return Err(Reject::Exists { session: self.session.clone() }.into());
+        }
+        let log = &self.engine.parts().store.log;
+        let past = read(log, &origin.session, &self.session, origin.seq).await?;
+        if !past.session.opened || past.session.head != origin.seq {
+            let what = format!("session {} has no event {}", origin.session, origin.seq);
+            return Err(Reject::Invalid { what }.into());
+        }
+        self.live = past;
+        Ok(())
+    }
+
+    /// Writes a snapshot, if the log has moved on since the last one. It is a speed-up: a failure
+    /// costs time on the next load, nothing else.
+    pub(super) async fn put_snapshot(&mut self) {
+        let head = self.live.session.head;
+        if !self.live.session.opened || self.snapshot == head {
+            return;
+        }
+        let Ok(state) = serde_json::to_vec(&self.live.session) else { return };
+        let snapshot = Snapshot { version: SNAPSHOT, seq: head, state };
+        if self.engine.parts().store.log.put_snapshot(&self.own, snapshot).await.is_ok() {
+            self.snapshot = head;
+        }
+    }
+}

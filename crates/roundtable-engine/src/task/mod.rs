@@ -1,0 +1,216 @@
+//! A session's task: receive, decide, commit, evolve, reconcile. The one writer of its log.
+
+mod commit;
+mod letter;
+mod load;
+mod reconcile;
+mod start;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::FutureExt as _;
+use jiff::Timestamp;
+use roundtable_core::Live;
+use roundtable_core::Starts;
+use roundtable_core::event::Seq;
+use roundtable_core::id::SessionId;
+use roundtable_core::input::Report;
+use roundtable_ports::Ownership;
+use tokio::sync::mpsc;
+
+pub(crate) use letter::Letter;
+
+use crate::adapter::{LogReader, SessionBus};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::speech::Speech;
+use letter::Waiter;
+use reconcile::Running;
+
+/// How many letters one commit takes in.
+const BATCH: usize = 64;
+
+/// Why a task does not go on.
+pub(crate) enum Halt {
+    /// Someone else writes the session now, or the log cannot be used: drop everything.
+    Lost(EngineError),
+}
+
+pub(crate) struct SessionTask {
+    engine: Engine,
+    session: SessionId,
+    /// Letters from outside.
+    mailbox: mpsc::Receiver<Letter>,
+    /// Letters of this session's own effects and handlers.
+    reports: mpsc::Receiver<Letter>,
+    reporter: mpsc::Sender<Letter>,
+    own: Ownership,
+    /// Ahead of the log only between a decision and its commit.
+    live: Live,
+    running: Running,
+    waiters: Vec<Waiter>,
+    speech: Arc<Speech>,
+    bus: Arc<SessionBus>,
+    reader: Arc<LogReader>,
+    snapshot: Seq,
+    /// Whether the store has notes of running replies.
+    noted: Arc<AtomicBool>,
+    wake_at: Option<Timestamp>,
+    idle: bool,
+}
+
+impl SessionTask {
+    pub async fn run(engine: Engine, session: SessionId, mailbox: mpsc::Receiver<Letter>) {
+        let speech = engine.speeches().of(&session);
+        let work = Self::work(engine.clone(), session.clone(), mailbox, speech.clone());
+        // A panic ends this session's task and nobody else's; the next letter loads it afresh.
+        let _ = AssertUnwindSafe(work).catch_unwind().await;
+        engine.speeches().forget(&session, speech);
+    }
+
+    async fn work(
+        engine: Engine,
+        session: SessionId,
+        mut mailbox: mpsc::Receiver<Letter>,
+        speech: Arc<Speech>,
+    ) {
+        let loaded = tokio::select! {
+            biased;
+            () = engine.stopped().cancelled() => return,
+            loaded = load::load(&engine, &session) => loaded,
+        };
+        let (own, live) = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => return refuse_all(&mut mailbox, &error),
+        };
+        let (reporter, reports) = mpsc::channel(engine.parts().config.mailbox);
+        let bus = Arc::new(SessionBus::new(session.clone(), reporter.clone()));
+        let reader =
+            Arc::new(LogReader { session: session.clone(), log: engine.parts().store.log.clone() });
+        let snapshot = live.session.head;
+        let mut task = Self {
+            running: Running::new(HashMap::new()),
+            waiters: Vec::new(),
+            engine,
+            session,
+            mailbox,
+            reports,
+            reporter,
+            own,
+            live,
+            speech,
+            bus,
+            reader,
+            snapshot,
+            noted: Arc::default(),
+            wake_at: None,
+            idle: false,
+        };
+        if let Err(Halt::Lost(error)) = task.drive().await {
+            refuse_all(&mut task.mailbox, &error);
+            task.let_go().await;
+        }
+        // Whatever still runs was started by a writer that is no longer one.
+        task.running.abort_all(&task.speech);
+    }
+
+    async fn drive(&mut self) -> Result<(), Halt> {
+        self.recover().await?;
+        loop {
+            self.reconcile().await?;
+            if self.may_leave() && self.leave().await {
+                return Ok(());
+            }
+            let Some(first) = self.next_letter().await else { return Ok(()) };
+            let mut letters = vec![first];
+            while letters.len() < BATCH
+                && let Ok(letter) = self.reports.try_recv().or_else(|_| self.mailbox.try_recv())
+            {
+                letters.push(letter);
+            }
+            self.idle = false;
+            self.process(letters).await?;
+        }
+    }
+
+    /// Settles what an earlier writer left, and goes on with what is due.
+    async fn recover(&mut self) -> Result<(), Halt> {
+        if !self.live.session.opened {
+            return Ok(());
+        }
+        let letter = if self.live.session.has_started() {
+            let noted = self
+                .engine
+                .parts()
+                .store
+                .drafts
+                .list_drafts(&self.session)
+                .await
+                .unwrap_or_default();
+            Letter::Report { report: Report::WriterChanged, partials: Some(noted) }
+        } else {
+            Letter::Wake
+        };
+        self.noted.store(true, Ordering::Relaxed);
+        self.process(vec![letter]).await
+    }
+
+    /// The next letter; none when it is time to stop at once.
+    async fn next_letter(&mut self) -> Option<Letter> {
+        let idle = self.engine.parts().config.idle_after;
+        let draining = self.is_draining();
+        tokio::select! {
+            biased;
+            () = self.engine.stopped().cancelled() => None,
+            Some(letter) = self.reports.recv() => Some(letter),
+            letter = self.mailbox.recv() => letter,
+            () = self.engine.draining().cancelled(), if !draining => Some(Letter::Wake),
+            () = tokio::time::sleep(idle), if !draining => Some(Letter::Idle),
+        }
+    }
+
+    fn starts(&self) -> Starts {
+        if self.is_draining() { Starts::Held } else { Starts::Allowed }
+    }
+
+    fn is_draining(&self) -> bool {
+        self.engine.draining().is_cancelled()
+    }
+
+    /// Whether nothing would be lost by leaving memory: nothing runs here, and either the engine
+    /// drains, or it has been quiet for a while, or there is no such session.
+    fn may_leave(&self) -> bool {
+        self.running.is_empty() && (self.is_draining() || self.idle || !self.live.session.opened)
+    }
+
+    /// Gives the session up after a failure, and has it looked at again soon: by whoever owns it
+    /// then.
+    async fn let_go(&self) {
+        let _ = self.engine.parts().store.leases.release(&self.own).await;
+        let later = self.engine.parts().clock.now().checked_add(jiff::SignedDuration::from_secs(1));
+        if let Ok(at) = later {
+            let _ = self.engine.wakes().try_send((at, self.session.clone()));
+        }
+    }
+
+    /// Leaves memory, unless a letter is on its way.
+    async fn leave(&mut self) -> bool {
+        self.put_snapshot().await;
+        if !self.engine.retire(&self.session, &self.mailbox) {
+            return false;
+        }
+        let _ = self.engine.parts().store.leases.release(&self.own).await;
+        true
+    }
+}
+
+/// Tells everyone who waits that the session cannot be driven.
+fn refuse_all(mailbox: &mut mpsc::Receiver<Letter>, error: &EngineError) {
+    mailbox.close();
+    while let Ok(letter) = mailbox.try_recv() {
+        letter.refuse(error);
+    }
+}

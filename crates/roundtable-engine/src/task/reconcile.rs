@@ -1,0 +1,130 @@
+//! What is wanted and not running is started; what is running and not wanted is ended.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use roundtable_core::id::{AgentId, IterationId, ToolCallId, TurnId};
+use roundtable_core::input::Report;
+use roundtable_core::prompt::{Prompt, RenderedPrompt};
+use roundtable_core::want::Want;
+use roundtable_ports::Adapter;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::letter::Letter;
+use super::{Halt, SessionTask};
+use crate::adapter::EngineAdapter;
+use crate::speech::Speech;
+
+/// What an effect is: its scope, and which attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Model(IterationId, u32),
+    Tool(ToolCallId, u32),
+}
+
+/// An effect that is under way.
+pub(super) struct Effect {
+    pub cancellation: CancellationToken,
+    pub abort: AbortHandle,
+}
+
+/// The objects of an open turn that its tool calls share.
+#[derive(Clone)]
+pub(super) struct Run {
+    pub prompt: Arc<Prompt>,
+    pub rendered: Option<Arc<RenderedPrompt>>,
+}
+
+/// What is under way for a session.
+pub(super) struct Running {
+    effects: HashMap<Key, Effect>,
+    pub runs: HashMap<TurnId, Run>,
+    pub adapters: HashMap<AgentId, Arc<dyn Adapter>>,
+}
+
+impl Running {
+    pub fn new(effects: HashMap<Key, Effect>) -> Self {
+        Self { effects, runs: HashMap::new(), adapters: HashMap::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    pub fn adapter(&mut self, agent: &AgentId) -> Arc<dyn Adapter> {
+        self.adapters.entry(agent.clone()).or_insert_with(|| Arc::new(EngineAdapter)).clone()
+    }
+
+    pub fn abort_all(&mut self, speech: &Speech) {
+        for (key, effect) in self.effects.drain() {
+            effect.end(&key, speech);
+        }
+    }
+}
+
+impl Effect {
+    fn end(&self, key: &Key, speech: &Speech) {
+        self.cancellation.cancel();
+        self.abort.abort();
+        if let Key::Model(iteration, _) = key {
+            speech.end(iteration);
+        }
+    }
+}
+
+fn key(want: &Want) -> Option<Key> {
+    match want {
+        Want::CallModel { iteration, attempt, .. } => Some(Key::Model(iteration.clone(), *attempt)),
+        Want::RunTool { tool_call, attempt, .. } => Some(Key::Tool(tool_call.clone(), *attempt)),
+        Want::BeginEffect { .. } | Want::WakeAt(_) => None,
+    }
+}
+
+impl SessionTask {
+    /// Called only when the state is what the log says.
+    pub(super) async fn reconcile(&mut self) -> Result<(), Halt> {
+        loop {
+            let wants = self.live.session.wants();
+            self.end_unwanted(&wants);
+            let mut begin = None;
+            for want in &wants {
+                match (want, key(want)) {
+                    (_, Some(key)) if !self.running.effects.contains_key(&key) => {
+                        let effect = self.start(want);
+                        self.running.effects.extend(effect.map(|effect| (key, effect)));
+                    }
+                    (Want::BeginEffect { tool_call }, _) if !self.is_draining() => {
+                        begin = begin.or(Some(tool_call.clone()));
+                    }
+                    (Want::WakeAt(at), _) if self.wake_at != Some(*at) => {
+                        self.wake_at = Some(*at);
+                        // A full scheduler finds the session again on its next sweep.
+                        let _ = self.engine.wakes().try_send((*at, self.session.clone()));
+                    }
+                    (_, _) => {}
+                }
+            }
+            // The start of an effectful call is a commit of its own, immediately before the call.
+            let Some(tool_call) = begin else { return Ok(()) };
+            let report = Report::EffectBegins { tool_call };
+            self.process(vec![Letter::Report { report, partials: None }]).await?;
+        }
+    }
+
+    fn end_unwanted(&mut self, wants: &[Want]) {
+        let wanted: Vec<Key> = wants.iter().filter_map(key).collect();
+        let speech = &self.speech;
+        self.running.effects.retain(|key, effect| {
+            let keep = wanted.contains(key);
+            if !keep {
+                effect.end(key, speech);
+            }
+            keep
+        });
+        let open = |turn: &TurnId| {
+            self.live.session.round.as_ref().is_some_and(|r| r.find_turn(turn).is_some())
+        };
+        self.running.runs.retain(|turn, _| open(turn));
+    }
+}

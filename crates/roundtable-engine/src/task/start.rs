@@ -1,0 +1,145 @@
+//! Starting an effect: everything that it needs is put together here, as values.
+
+use std::sync::Arc;
+
+use roundtable_core::event::Seq;
+use roundtable_core::id::{IterationId, ToolCallId, TurnId};
+use roundtable_core::prompt::Prompt;
+use roundtable_core::scope::{Place, Scope};
+use roundtable_core::turn::Turn;
+use roundtable_core::want::Want;
+use roundtable_ports::{Budget, ModelRequest, RunScope};
+use tokio_util::sync::CancellationToken;
+
+use super::SessionTask;
+use super::letter::Letter;
+use super::reconcile::{Effect, Run};
+use crate::effect::{ModelCall, ToolRun};
+
+impl SessionTask {
+    pub(super) fn start(&mut self, want: &Want) -> Option<Effect> {
+        match want {
+            Want::CallModel { turn, iteration, attempt, since } => {
+                self.start_model(turn, iteration, *attempt, *since)
+            }
+            Want::RunTool { turn, tool_call, attempt } => {
+                self.start_tool(turn, tool_call, *attempt)
+            }
+            Want::BeginEffect { .. } | Want::WakeAt(_) => None,
+        }
+    }
+
+    fn start_model(
+        &mut self,
+        id: &TurnId,
+        iteration: &IterationId,
+        attempt: u32,
+        since: Seq,
+    ) -> Option<Effect> {
+        let prompt = self.prompt_of(id)?;
+        let (rendered, _) = self.live.window.render(&self.live.session, id)?;
+        let rendered = Arc::new(rendered);
+        let run = Run { prompt: prompt.clone(), rendered: Some(rendered.clone()) };
+        self.running.runs.insert(id.clone(), run);
+        let turn = self.live.session.round.as_ref()?.find_turn(id)?;
+        let agent = self.live.session.find_agent(&turn.agent)?;
+        let parts = self.engine.parts();
+        let request = ModelRequest {
+            key: iteration.clone(),
+            attempt,
+            scope: self.scope_of(turn, None)?,
+            prompt: prompt.name.clone(),
+            agent_name: agent.name.clone(),
+            messages: rendered.messages.clone(),
+            tools: parts.tools.specs(&rendered.tools),
+            max_tokens: agent.max_tokens,
+        };
+        self.speech.begin(iteration, attempt, since);
+        let call = ModelCall {
+            engine: self.engine.clone(),
+            model: parts.models.get(&agent.model).cloned(),
+            request,
+            speech: self.speech.clone(),
+            own: self.own.clone(),
+            noted: self.noted.clone(),
+        };
+        Some(self.spawn(CancellationToken::new(), call.make()))
+    }
+
+    fn start_tool(&mut self, id: &TurnId, tool_call: &ToolCallId, attempt: u32) -> Option<Effect> {
+        let prompt = self.prompt_of(id)?;
+        let rendered = self.running.runs.get(id).and_then(|run| run.rendered.clone());
+        let round = self.live.session.round.as_ref()?;
+        let turn = round.find_turn(id)?;
+        let adapter = self.running.adapter(&turn.agent);
+        let asked = self.live.window.find_call(id, tool_call)?;
+        let cancellation = CancellationToken::new();
+        let scope = RunScope {
+            ids: self.scope_of(turn, Some(tool_call))?,
+            cancellation: cancellation.clone(),
+            deadline: self.live.session.wake_at(),
+            budget: Budget { limits: turn.account.limits, spent: turn.account.spent },
+        };
+        let run = ToolRun {
+            engine: self.engine.clone(),
+            tool_call: tool_call.clone(),
+            attempt,
+            name: asked.name.clone(),
+            arguments: asked.arguments.clone(),
+            bus: self.bus.clone(),
+            prompt,
+            rendered,
+            adapter,
+            session: self.reader.clone(),
+            scope,
+        };
+        Some(self.spawn(cancellation, run.run()))
+    }
+
+    /// The prompt of an open turn: one object for the model call and all tool calls of the turn.
+    fn prompt_of(&mut self, id: &TurnId) -> Option<Arc<Prompt>> {
+        if let Some(run) = self.running.runs.get(id) {
+            return Some(run.prompt.clone());
+        }
+        let prompt = Arc::new(self.live.window.prompt(&self.live.session, id)?);
+        self.running.runs.insert(id.clone(), Run { prompt: prompt.clone(), rendered: None });
+        Some(prompt)
+    }
+
+    fn scope_of(&self, turn: &Turn, tool_call: Option<&ToolCallId>) -> Option<Scope> {
+        let session = &self.live.session;
+        let round = session.round.as_ref()?;
+        let iteration = turn.iteration.as_ref()?;
+        let place = Place {
+            round: Some(round.id.clone()),
+            turn: Some(turn.id.clone()),
+            iteration: Some(iteration.id.clone()),
+            tool_call: tool_call.cloned(),
+        };
+        Some(Scope {
+            session: session.id.clone(),
+            place,
+            round_number: round.number,
+            iteration_number: iteration.number,
+            agent: turn.agent.clone(),
+            domain: session.find_agent(&turn.agent)?.domain.clone(),
+            actor: session.actor.clone(),
+            tenant: session.tenant.clone(),
+            message: Some(round.input.clone()),
+        })
+    }
+
+    fn spawn(
+        &self,
+        cancellation: CancellationToken,
+        effect: impl Future<Output = roundtable_core::input::Report> + Send + 'static,
+    ) -> Effect {
+        let reporter = self.reporter.clone();
+        let handle = self.engine.effects().spawn(async move {
+            let report = effect.await;
+            // The task is gone when the session was lost or stopped: then this is nobody's result.
+            let _ = reporter.send(Letter::Report { report, partials: None }).await;
+        });
+        Effect { cancellation, abort: handle.abort_handle() }
+    }
+}

@@ -1,0 +1,113 @@
+//! The tools that an engine can run, with their schemas compiled once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jsonschema::Validator;
+use roundtable_ports::{DynTool, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::error::EngineError;
+
+struct Entry {
+    tool: Arc<dyn DynTool>,
+    spec: ToolSpec,
+    schema: Validator,
+}
+
+/// The tools that an engine can run.
+#[derive(Default)]
+pub struct Toolset {
+    entries: BTreeMap<String, Entry>,
+}
+
+impl Toolset {
+    /// These tools.
+    ///
+    /// # Errors
+    /// [`EngineError::BadSchema`] when the parameters of one have no valid schema.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Result<Self, EngineError> {
+        let mut entries = BTreeMap::new();
+        for tool in tools {
+            let spec = tool.spec();
+            let schema = jsonschema::validator_for(&spec.schema).map_err(|error| {
+                EngineError::BadSchema { tool: spec.name.clone(), what: error.to_string() }
+            })?;
+            entries.insert(spec.name.clone(), Entry { tool, spec, schema });
+        }
+        Ok(Self { entries })
+    }
+
+    /// The tool with this name.
+    pub fn find(&self, name: &str) -> Option<(&Arc<dyn DynTool>, &ToolSpec)> {
+        self.entries.get(name).map(|entry| (&entry.tool, &entry.spec))
+    }
+
+    /// The tools with these names, as models are told of them; the core's own are among them.
+    pub fn specs(&self, names: &[String]) -> Vec<ToolSpec> {
+        names
+            .iter()
+            .filter_map(|name| self.entries.get(name).map(|e| e.spec.clone()).or_else(|| own(name)))
+            .collect()
+    }
+
+    /// Why these arguments do not fit the tool, if they do not.
+    pub fn misfit(&self, name: &str, arguments: &Value) -> Option<String> {
+        let entry = self.entries.get(name)?;
+        let errors: Vec<String> = entry
+            .schema
+            .iter_errors(arguments)
+            .take(5)
+            .map(|error| format!("at \"{}\": {}", error.instance_path(), short(&error.to_string())))
+            .collect();
+        if errors.is_empty() {
+            return None;
+        }
+        Some(format!("the arguments of {name} do not fit its schema: {}", errors.join("; ")))
+    }
+
+    /// The names of all tools.
+    pub fn names(&self) -> String {
+        self.entries.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(300).collect()
+}
+
+/// The tools that the core carries out itself.
+fn own(name: &str) -> Option<ToolSpec> {
+    let text = |most: u32| json!({ "type": "string", "minLength": 1, "maxLength": most });
+    let (description, schema) = match name {
+        "request_context" => (
+            "Ask the people behind this conversation for information that you need. The answer comes with the next round.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "query": text(1000),
+                    "reason": text(500),
+                    "priority": { "enum": ["required", "optional"], "default": "required" }
+                },
+                "required": ["query", "reason"],
+                "additionalProperties": false
+            }),
+        ),
+        "delegate" => (
+            "Hand a mission to another agent and get its answer.",
+            json!({
+                "type": "object",
+                "properties": { "agent": { "type": "string" }, "mission": text(10_000), "rationale": { "type": "string" } },
+                "required": ["agent", "mission"]
+            }),
+        ),
+        _ => return None,
+    };
+    Some(ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema,
+        effect: roundtable_core::tool::Effect::Idempotent,
+        timeout: std::time::Duration::MAX,
+    })
+}

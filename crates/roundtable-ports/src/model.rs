@@ -1,0 +1,110 @@
+//! Whoever speaks for an agent.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use roundtable_core::event::CallRecord;
+use roundtable_core::id::IterationId;
+use roundtable_core::message::Message;
+use roundtable_core::scope::Scope;
+use serde_json::Value;
+
+use crate::tool::ToolSpec;
+
+/// What a model is asked.
+#[derive(Debug, Clone)]
+pub struct ModelRequest {
+    /// The key of the call: the same in every attempt.
+    pub key: IterationId,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// Where and for whom.
+    pub scope: Scope,
+    /// The name of the prompt: `seat`, `delegated`, or what a tool handler called its own.
+    pub prompt: String,
+    /// The agent's name, as people read it.
+    pub agent_name: String,
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// The tools on offer.
+    pub tools: Vec<ToolSpec>,
+    /// How many tokens the reply may have.
+    pub max_tokens: u32,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chunk {
+    /// Some text.
+    Text(String),
+    /// A whole tool call.
+    ToolCall {
+        /// The tool.
+        name: String,
+        /// The arguments.
+        arguments: Value,
+        /// The provider's own id of the call.
+        reference: Option<String>,
+    },
+    /// The end, with what is known of the call. The engine measures the latency itself.
+    Done(CallRecord),
+}
+
+/// Why a model did not answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// The key is missing, wrong or not allowed to do this.
+    #[error("the provider refused the key: {0}")]
+    Auth(String),
+    /// Too many requests.
+    #[error("the provider asks to slow down{}", retry_text(*.retry_after))]
+    RateLimited {
+        /// When to try again.
+        retry_after: Option<Duration>,
+    },
+    /// The provider has too much to do, or is out of reach.
+    #[error("the provider is overloaded or out of reach: {0}")]
+    Overloaded(String),
+    /// The prompt is longer than the model's window.
+    #[error("the prompt is too long for the model: {0}")]
+    TooLong(String),
+    /// The model will not answer this.
+    #[error("the model declined: {0}")]
+    Refused(String),
+    /// The request makes no sense to the provider.
+    #[error("the provider did not understand the request: {0}")]
+    BadRequest(String),
+    /// The answer broke off, or is not what the protocol says.
+    #[error("the answer broke off or is malformed: {0}")]
+    Broken(String),
+    /// The answer took too long.
+    #[error("the provider did not answer in time")]
+    Timeout,
+}
+
+fn retry_text(after: Option<Duration>) -> String {
+    after.map_or_else(String::new, |after| format!("; try again in {} s", after.as_secs()))
+}
+
+impl ModelError {
+    /// Whether the same call may succeed later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::RateLimited { .. } | Self::Overloaded(_) | Self::Broken(_) | Self::Timeout => {
+                true
+            }
+            Self::Auth(_) | Self::TooLong(_) | Self::Refused(_) | Self::BadRequest(_) => false,
+        }
+    }
+}
+
+/// An answer as it comes. Dropping it ends the call.
+pub type ModelStream = BoxStream<'static, Result<Chunk, ModelError>>;
+
+/// Whoever speaks for an agent.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// Asks for an answer.
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
+}

@@ -1,0 +1,131 @@
+//! The truth: an ordered, fenced log per session.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roundtable_core::digest::Digest;
+use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::projection::{Row, Summary};
+use serde::{Deserialize, Serialize};
+
+use super::Ownership;
+
+/// What a caller is told of a command that was committed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The last event of the commit that it was part of.
+    pub seq: Seq,
+    /// What the caller should know, though it was accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A command that was committed, so that it can be told from a new one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandRecord {
+    /// Its id, chosen by the caller.
+    pub id: CommandId,
+    /// What it said. The same id with another digest is another command, and is refused.
+    pub digest: Digest,
+    /// What the caller was told.
+    pub receipt: Receipt,
+}
+
+/// One commit: all of it, or nothing.
+#[derive(Debug, Clone)]
+pub struct Batch<'a> {
+    /// The head that the events follow on.
+    pub expect: Seq,
+    /// Where the session comes from, in the first commit of a fork.
+    pub origin: Option<&'a Origin>,
+    /// The events, numbered.
+    pub events: &'a [Arc<Event>],
+    /// The rows that they make.
+    pub rows: &'a [Row],
+    /// The commands that caused them.
+    pub commands: &'a [CommandRecord],
+    /// The session, as lists show it.
+    pub summary: &'a Summary,
+}
+
+/// Why the log cannot do something.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogError {
+    /// Another node has claimed the session since.
+    #[error("another writer has taken the session over (epoch {epoch})")]
+    Fenced {
+        /// Its epoch.
+        epoch: u64,
+    },
+    /// The head is not where the writer thought.
+    #[error("the log has moved on to {head}")]
+    Conflict {
+        /// Where it is.
+        head: Seq,
+    },
+    /// This command is in already.
+    #[error("command {id} is in the log already")]
+    Duplicate {
+        /// The command.
+        id: CommandId,
+    },
+    /// The store did not answer, and it is not known whether it did what it was asked.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// What is stored cannot be read.
+    #[error("the log of {session} is damaged at {seq}: {what}")]
+    Damaged {
+        /// The session.
+        session: SessionId,
+        /// Where.
+        seq: Seq,
+        /// How.
+        what: String,
+    },
+}
+
+impl LogError {
+    /// Whether the same may go through when it is tried again on fresh state.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Conflict { .. } | Self::Unavailable(_) | Self::Duplicate { .. } => true,
+            Self::Fenced { .. } | Self::Damaged { .. } => false,
+        }
+    }
+}
+
+/// A state at some point of the log: a speed-up, rebuildable, one per session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The version of its form; another one is discarded.
+    pub version: u32,
+    /// The last event in it.
+    pub seq: Seq,
+    /// The state.
+    pub state: Vec<u8>,
+}
+
+/// An ordered, fenced log per session.
+#[async_trait]
+pub trait SessionLog: Send + Sync {
+    /// Commits a batch and returns the new head.
+    async fn append(&self, own: &Ownership, batch: Batch<'_>) -> Result<Seq, LogError>;
+    /// Events from this position on, through the session's lineage.
+    async fn read(
+        &self,
+        session: &SessionId,
+        from: Seq,
+        most: usize,
+    ) -> Result<Vec<Arc<Event>>, LogError>;
+    /// A command that was committed to this session.
+    async fn find_command(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Result<Option<CommandRecord>, LogError>;
+    /// The session's snapshot.
+    async fn find_snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, LogError>;
+    /// Overwrites the session's snapshot.
+    async fn put_snapshot(&self, own: &Ownership, snapshot: Snapshot) -> Result<(), LogError>;
+}

@@ -1,0 +1,115 @@
+//! An engine on a script, with everything injected.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use roundtable_backend::MemoryStore;
+use roundtable_core::MessageContext;
+use roundtable_core::agent::Agent;
+use roundtable_core::event::{Event, Opening, Seq};
+use roundtable_core::id::{NodeId, SessionId};
+use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::settings::{Kind, Settings};
+use roundtable_engine::{Config, Engine, Parts, SessionHandle, Toolset};
+use roundtable_models::scripted::{Script, ScriptedModel};
+use roundtable_ports::{DynTool, Model, Store};
+
+use crate::{CountedIds, PausedClock};
+
+/// What a test engine is made of; change what the test is about, then start it.
+pub struct Kit {
+    /// The store.
+    pub store: Arc<MemoryStore>,
+    /// The model, registered as `scripted`.
+    pub model: ScriptedModel,
+    /// The tools.
+    pub tools: Vec<Arc<dyn DynTool>>,
+    /// How the engine runs.
+    pub config: Config,
+    /// The name of the node.
+    pub node: &'static str,
+    /// What the clock shows at the start, in seconds.
+    pub clock: i64,
+}
+
+impl Kit {
+    /// An engine on this script, with a store of its own.
+    pub fn new(script: Script) -> Self {
+        Self {
+            store: Arc::new(MemoryStore::new()),
+            model: ScriptedModel::new(script),
+            tools: Vec::new(),
+            config: Config::default(),
+            node: "one",
+            clock: 0,
+        }
+    }
+
+    /// The same with one more tool.
+    #[must_use]
+    pub fn tool(mut self, tool: impl DynTool + 'static) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Starts the engine, inside a runtime whose time is paused.
+    pub async fn start(&self) -> Engine {
+        let model: Arc<dyn Model> = Arc::new(self.model.clone());
+        let parts = Parts {
+            node: NodeId::new(self.node).expect("a node id"),
+            store: Store::of(self.store.clone()),
+            clock: Arc::new(PausedClock::starting(self.clock)),
+            ids: Arc::new(CountedIds::new("fresh")),
+            models: BTreeMap::from([("scripted".to_owned(), model)]),
+            tools: Toolset::new(self.tools.iter().cloned()).expect("valid schemas"),
+            config: self.config.clone(),
+        };
+        Engine::start(parts).await.expect("a store that takes the node")
+    }
+}
+
+/// An agent that the scripted model speaks for.
+pub fn agent(name: &str) -> Agent {
+    Agent::new(name, "scripted").expect("a name that makes an id")
+}
+
+/// A chat of these agents.
+pub fn opening(agents: Vec<Agent>, settings: Settings) -> Opening {
+    Opening {
+        kind: Kind::Chat,
+        topic: "a test".to_owned(),
+        agents,
+        settings,
+        actor: None,
+        tenant: None,
+    }
+}
+
+/// A message to a session, in a command.
+pub fn say(session: &SessionId, message_id: &str, text: &str) -> Command {
+    let context = MessageContext::new(message_id, session, None).expect("a message id");
+    Command::Say(Say {
+        context,
+        sender: "User".to_owned(),
+        text: Some(text.to_owned()),
+        on_busy: OnBusy::Queue,
+        results: Vec::new(),
+    })
+}
+
+/// The events of a session until one fits, from the start.
+pub async fn events_until(
+    handle: &SessionHandle,
+    last: impl Fn(&Event) -> bool,
+) -> Vec<Arc<Event>> {
+    let mut subscription = handle.subscribe(Seq(1)).await.expect("a session");
+    let mut events = Vec::new();
+    loop {
+        let event = subscription.next_event().await.expect("a log that can be read");
+        let done = last(&event);
+        events.push(event);
+        if done {
+            return events;
+        }
+    }
+}
