@@ -39,6 +39,11 @@ impl MessageContext {
         })
     }
 
+    /// The same message in a copy of its conversation.
+    pub(crate) fn moved_to(&self, session: &SessionId) -> Self {
+        Self { conversation_id: session.to_string(), ..self.clone() }
+    }
+
     /// The message.
     pub fn message_id(&self) -> &str {
         &self.message_id

@@ -1,1 +1,57 @@
-//! Placeholder.
+//! A durable engine for conversations among several LLM agents.
+//!
+//! Nothing leaks, nothing is lost, nothing is done twice: a session is an append-only log with one
+//! writer, and everything else is derived from it.
+//!
+//! ```
+//! use roundtable::prelude::*;
+//!
+//! #[tokio::main]
+//! async fn main() -> roundtable::Result<()> {
+//!     let script = Script::default().voice("ann", [Reply::text("Yes.")]).voice("bob", [Reply::text("No.")]);
+//!     let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
+//!     let debate = engine.debate("Should we rewrite it in Rust?").agent("Ann").agent("Bob").rounds(2).start().await?;
+//!     let mut events = debate.events(From::Start).await?;
+//!     while let Some(event) = events.next().await {
+//!         println!("{}", event?);
+//!     }
+//!     engine.shutdown().await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The parts are there to be used on their own: [`core`] decides, [`ports`] are what it asks of the
+//! world, [`driver`] acts.
+
+mod answer;
+mod builder;
+mod engine;
+mod error;
+mod session;
+mod talk;
+
+pub use answer::{Answer, RoundReport};
+pub use builder::Builder;
+pub use engine::Engine;
+pub use error::{Error, Result};
+pub use session::{Events, From, Session};
+pub use talk::Talk;
+
+pub use roundtable_backend as backend;
+pub use roundtable_core as core;
+pub use roundtable_engine as driver;
+pub use roundtable_models as models;
+pub use roundtable_ports as ports;
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::{Answer, Engine, Events, From, RoundReport, Session};
+    pub use futures_util::StreamExt;
+    pub use roundtable_core::agent::Agent;
+    pub use roundtable_core::context_request::{ContextRequest, ContextResult};
+    pub use roundtable_core::id::SessionId;
+    pub use roundtable_core::prompt::{Params, Prompt, Section};
+    pub use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
+    pub use roundtable_models::scripted::{Call, Reply, Script, ScriptedModel};
+    pub use roundtable_ports::{Tool, ToolContext, ToolError};
+}

@@ -1,5 +1,6 @@
 //! What happened: the only thing that is ever stored. One enum per scope, in the past tense.
 
+mod display;
 mod wire;
 
 use jiff::Timestamp;

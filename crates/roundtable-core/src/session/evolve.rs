@@ -53,6 +53,10 @@ impl Session {
                 self.waiting.clear();
                 self.redo = None;
                 self.account = Account::new(self.settings.session_limits);
+                // A round that is run again here answers here, not in the conversation it is from.
+                for mark in &mut self.marks {
+                    mark.input = mark.input.moved_to(&self.id);
+                }
             }
             SessionEvent::SessionInputAccepted(accepted) => {
                 self.waiting.push_back(Waiting::of(accepted, event.seq));
@@ -90,7 +94,7 @@ impl Session {
 
     /// Counts from the rounds that count. Those that left the window can no longer change.
     fn recount(&mut self) {
-        let first = self.marks.front().map_or(1, |mark| mark.number);
+        let first = self.marks.iter().map(|mark| mark.number).min().unwrap_or(1);
         let active = || self.marks.iter().filter(|mark| mark.active);
         self.last_number = active().map(|mark| mark.number).max().unwrap_or(first - 1);
         let completed = |mark: &&Mark| mark.outcome == Some(RoundOutcome::Completed);
@@ -156,14 +160,14 @@ impl Session {
         self.waiting.remove(index).map(|waiting| waiting.seq)
     }
 
-    /// Lets go of the rounds that no prompt will draw on any more, all takes of a number together.
+    /// Lets go of the rounds that no prompt will draw on any more, all takes of a number together:
+    /// after a rewind they do not stand side by side.
     fn trim(&mut self) {
-        let keep = self.last_number.saturating_sub(self.settings.window_rounds.max(1));
-        while let Some(mark) = self.marks.front().filter(|mark| mark.number <= keep) {
-            let counts = mark.active && mark.outcome == Some(RoundOutcome::Completed);
-            self.completed_before += u32::from(counts);
-            self.marks.pop_front();
-        }
+        let left = self.last_number.saturating_sub(self.settings.window_rounds.max(1));
+        let gone = self.marks.iter().filter(|mark| mark.number <= left);
+        let counts = |mark: &&Mark| mark.active && mark.outcome == Some(RoundOutcome::Completed);
+        self.completed_before += u32::try_from(gone.filter(counts).count()).unwrap_or(u32::MAX);
+        self.marks.retain(|mark| mark.number > left);
     }
 
     fn evolve_turn(&mut self, body: &TurnEvent, event: &Event) {

@@ -177,7 +177,7 @@ impl Session {
 
     /// The first event that a prompt can still draw on, or that a waiting input needs.
     pub fn window_from(&self) -> Seq {
-        let marks = self.marks.front().map(|mark| mark.from);
+        let marks = self.marks.iter().map(|mark| mark.from).min();
         let waiting = self.waiting.front().map(|waiting| waiting.seq);
         [marks, waiting, self.carried_from].into_iter().flatten().min().unwrap_or(self.head.next())
     }

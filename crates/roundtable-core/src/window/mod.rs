@@ -89,6 +89,8 @@ pub struct ChildRecord {
 pub struct Window {
     rounds: VecDeque<RoundRecord>,
     waiting: BTreeMap<String, Accepted>,
+    /// The round and take whose message the next round answers again.
+    redo: Option<(u32, u32)>,
     provided: Vec<Provided>,
     turns: BTreeMap<TurnId, TurnRecord>,
     children: BTreeMap<TurnId, (ToolCallId, ChildRecord)>,
@@ -114,13 +116,8 @@ impl Window {
     /// Applies an event, before the session does.
     pub fn evolve(&mut self, event: &Event, session: &Session) {
         match &event.body {
-            Body::Session(SessionEvent::SessionInputAccepted(accepted)) => {
-                self.waiting.insert(accepted.context.message_id().to_owned(), accepted.clone());
-            }
-            Body::Session(SessionEvent::SessionInputDropped { message_id }) => {
-                self.waiting.remove(message_id);
-            }
-            Body::Session(_) | Body::Unknown { .. } | Body::Redacted => {}
+            Body::Session(body) => self.evolve_session(body),
+            Body::Unknown { .. } | Body::Redacted => {}
             Body::Round(body) => self.evolve_round(body, event, session),
             Body::Turn(body) => self.evolve_turn(body, event, session),
             Body::Iteration(body) => self.evolve_iteration(body, event),
@@ -129,18 +126,36 @@ impl Window {
         }
     }
 
+    fn evolve_session(&mut self, body: &SessionEvent) {
+        match body {
+            SessionEvent::SessionInputAccepted(accepted) => {
+                self.waiting.insert(accepted.context.message_id().to_owned(), accepted.clone());
+            }
+            SessionEvent::SessionInputDropped { message_id } => {
+                self.waiting.remove(message_id);
+            }
+            SessionEvent::SessionForked { .. } => self.waiting.clear(),
+            SessionEvent::SessionRoundSuperseded { number, take, redo } => {
+                self.redo = redo.then_some((*number, *take));
+            }
+            SessionEvent::SessionOpened(_)
+            | SessionEvent::SessionPaused
+            | SessionEvent::SessionResumed
+            | SessionEvent::SessionCompleted { .. }
+            | SessionEvent::SessionTakeSelected { .. } => {}
+        }
+    }
+
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event, session: &Session) {
         match body {
             RoundEvent::RoundOpened { number, take, input, .. } => {
-                let waited = self.waiting.remove(input.message_id());
-                let earlier = self.rounds.iter().rev().find(|round| {
-                    round
-                        .input
-                        .as_ref()
-                        .is_some_and(|accepted| accepted.context.message_id() == input.message_id())
+                let again = self.redo.take().and_then(|redo| {
+                    self.rounds.iter().find(|round| (round.number, round.take) == redo)
                 });
-                let again = earlier.map(|round| (round.input.clone(), round.provided.clone()));
-                let (input, mut provided) = again.unwrap_or((waited, Vec::new()));
+                let (input, mut provided) = match again {
+                    Some(round) => (round.input.clone(), round.provided.clone()),
+                    None => (self.waiting.remove(input.message_id()), Vec::new()),
+                };
                 provided.append(&mut self.provided);
                 self.rounds.push_back(RoundRecord {
                     number: *number,
@@ -155,10 +170,8 @@ impl Window {
                 self.turns.clear();
                 self.children.clear();
                 let last = self.rounds.back().map_or(0, |round| round.number);
-                let keep = last.saturating_sub(session.settings.window_rounds.max(1));
-                while self.rounds.front().is_some_and(|round| round.number <= keep) {
-                    self.rounds.pop_front();
-                }
+                let left = last.saturating_sub(session.settings.window_rounds.max(1));
+                self.rounds.retain(|round| round.number > left);
             }
         }
     }

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::{Provided, RoundRecord, Window};
-use crate::event::{PromptRecord, Task};
+use super::{Provided, RoundRecord, Spoken, Window};
+use crate::event::{PromptRecord, Seq, Task};
 use crate::id::{AgentId, TurnId};
 use crate::message::Message;
 use crate::prompt::{Prompt, RenderedPrompt, Section, TEMPLATE};
-use crate::session::Session;
+use crate::session::{Mark, Session};
 use crate::turn::Context;
 
 /// What agents are told when a round has no message.
@@ -50,11 +50,11 @@ impl Window {
         let tools = self.prompt(session, turn)?.tools;
         let mut messages: Vec<Message> =
             record.context.to_messages().into_iter().cloned().collect();
-        let mut from = self.rounds.back().map_or(session.head, |round| round.from);
+        let mut from = self.rounds.back().map_or(session.head, |round| begins(session, round));
         if let Task::Seat { .. } = record.task
             && let Some((first, history)) = self.history(session)
         {
-            from = first;
+            from = from.min(first);
             let after_system =
                 messages.iter().take_while(|m| m.role == crate::message::Role::System).count();
             messages.insert(after_system, Message::user(history));
@@ -72,11 +72,12 @@ impl Window {
         session: &Session,
         at: Timestamp,
     ) -> Option<Context> {
-        let agent = session.find_agent(agent)?;
+        // In the past of a fork there are agents that no longer take part; what they said counts.
+        let persona = || session.find_agent(agent).map(|a| a.persona.clone()).unwrap_or_default();
         let (system, input) = match task {
-            Task::Seat { stage, .. } => (agent.persona.clone(), self.ask(*stage, session)?),
+            Task::Seat { stage, .. } => (persona(), self.ask(*stage, session)?),
             Task::Delegated { mission, rationale, .. } => {
-                (agent.persona.clone(), mission_text(mission, rationale))
+                (persona(), mission_text(mission, rationale))
             }
             Task::Nested { prompt, .. } => (prompt.system.clone(), prompt.input.clone()),
         };
@@ -102,23 +103,21 @@ impl Window {
         if !heard.is_empty() {
             text.push_str("\n\nSaid so far in this round:\n");
             for spoken in heard {
-                let _ = writeln!(text, "{}: {}", name_of(session, &spoken.agent), spoken.text);
+                let _ = writeln!(text, "{}", spoken_line(session, spoken));
             }
         }
         Some(text.trim_end().to_owned())
     }
 
     /// The earlier rounds, in the takes that count.
-    fn history(&self, session: &Session) -> Option<(crate::event::Seq, String)> {
-        let counts = |round: &&RoundRecord| {
-            session
-                .marks
-                .iter()
-                .any(|mark| mark.active && mark.number == round.number && mark.take == round.take)
-        };
+    fn history(&self, session: &Session) -> Option<(Seq, String)> {
+        let counts = |round: &&RoundRecord| mark_of(session, round).is_some_and(|mark| mark.active);
         let current = self.rounds.len().saturating_sub(1);
-        let earlier: Vec<&RoundRecord> = self.rounds.iter().take(current).filter(counts).collect();
-        let first = earlier.first()?.from;
+        let mut earlier: Vec<&RoundRecord> =
+            self.rounds.iter().take(current).filter(counts).collect();
+        // A take that was chosen again may have been run after the rounds that follow it.
+        earlier.sort_by_key(|round| round.number);
+        let first = earlier.iter().map(|round| begins(session, round)).min()?;
         let mut text = "The conversation so far:\n".to_owned();
         for round in earlier {
             let _ = writeln!(text, "\n[Round {}]", round.number);
@@ -129,16 +128,29 @@ impl Window {
                 let _ = writeln!(text, "{sender}: {said}");
             }
             for spoken in &round.spoken {
-                let cut = if spoken.partial { " [cut off]" } else { "" };
-                let _ = writeln!(text, "{}: {}{cut}", name_of(session, &spoken.agent), spoken.text);
+                let _ = writeln!(text, "{}", spoken_line(session, spoken));
             }
         }
         Some((first, text))
     }
 }
 
+fn mark_of<'a>(session: &'a Session, round: &RoundRecord) -> Option<&'a Mark> {
+    session.marks.iter().find(|mark| mark.number == round.number && mark.take == round.take)
+}
+
+/// The first event that a round draws on: its input and its answers come before its opening.
+fn begins(session: &Session, round: &RoundRecord) -> Seq {
+    mark_of(session, round).map_or(round.from, |mark| mark.from)
+}
+
+fn spoken_line(session: &Session, spoken: &Spoken) -> String {
+    let cut = if spoken.partial { " [cut off]" } else { "" };
+    format!("{}: {}{cut}", name_of(session, &spoken.agent), spoken.text)
+}
+
 fn name_of<'a>(session: &'a Session, agent: &'a AgentId) -> &'a str {
-    session.find_agent(agent).map_or(agent.as_str(), |agent| &agent.name)
+    session.find_agent(agent).map_or(agent.suffix(), |agent| &agent.name)
 }
 
 fn mission_text(mission: &str, rationale: &str) -> String {

@@ -11,9 +11,15 @@
 mod table;
 mod trace;
 
+mod approvals;
+mod budgets;
 mod cancel;
 mod children;
 mod context_requests;
+mod effects;
+mod forks;
 mod iterations;
+mod lifecycle;
 mod rounds;
+mod takes;
 mod tools;

@@ -124,6 +124,7 @@ impl SessionTask {
             self.inherit(origin).await?;
             staged.origin = Some(origin.clone());
         }
+        let after = self.live.session.head;
         let warnings = self.warnings(command);
         let env = self.env(None);
         if let Err(reject) = self.step(&command.clone().into(), &env, staged) {
@@ -132,7 +133,7 @@ impl SessionTask {
             }
             return Err(reject.into());
         }
-        let receipt = Receipt { seq: self.live.session.head, warnings };
+        let receipt = Receipt { after, seq: self.live.session.head, warnings };
         if let Some(id) = id {
             staged.commands.push(CommandRecord {
                 id: id.clone(),

@@ -14,6 +14,8 @@ use super::Ownership;
 /// What a caller is told of a command that was committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
+    /// Everything that it caused comes after this event.
+    pub after: Seq,
     /// The last event of the commit that it was part of.
     pub seq: Seq,
     /// What the caller should know, though it was accepted.

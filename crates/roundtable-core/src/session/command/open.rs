@@ -5,6 +5,7 @@ use crate::event::{Body, Opening, Origin, SessionEvent};
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
+use crate::settings::Settings;
 
 /// The most agents that one session may have.
 const MOST_AGENTS: usize = 64;
@@ -14,16 +15,10 @@ impl Session {
         if self.opened {
             return Err(Reject::Exists { session: self.id.clone() });
         }
-        check_agents(&opening.agents)?;
-        for seat in &opening.settings.seats {
-            if !opening.agents.iter().any(|agent| agent.id == *seat) {
-                return Err(Reject::UnknownAgent { agent: seat.clone() });
-            }
-        }
+        check_agents(&opening.agents, &opening.settings)?;
         if opening.settings.total_rounds == Some(0) {
             return Err(invalid("rounds must be at least 1"));
         }
-        check_prices(opening)?;
         Ok(vec![(
             Place::session(),
             Body::Session(SessionEvent::SessionOpened(Box::new(opening.clone()))),
@@ -39,18 +34,22 @@ impl Session {
         if !self.opened {
             return Err(Reject::NotFound { session: origin.session.clone() });
         }
+        // A past that is not the origin's is that of a session of its own.
+        if self.id == origin.session || self.head != origin.seq {
+            return Err(Reject::Exists { session: self.id.clone() });
+        }
         if self.round.is_some() {
             return Err(invalid(
                 "a fork starts where a round has closed; choose the end of a round",
             ));
         }
+        if let Some(total) = self.settings.total_rounds.filter(|total| self.last_number >= *total) {
+            return Err(invalid(format!(
+                "all {total} rounds are done there; fork at the end of an earlier round"
+            )));
+        }
         if let Some(agents) = agents {
-            check_agents(agents)?;
-            for seat in &self.settings.seats {
-                if !agents.iter().any(|agent| agent.id == *seat) {
-                    return Err(Reject::UnknownAgent { agent: seat.clone() });
-                }
-            }
+            check_agents(agents, &self.settings)?;
         }
         let forked = SessionEvent::SessionForked {
             origin: origin.clone(),
@@ -60,7 +59,7 @@ impl Session {
     }
 }
 
-fn check_agents(agents: &[Agent]) -> Result<(), Reject> {
+fn check_agents(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
     if agents.is_empty() || agents.len() > MOST_AGENTS {
         return Err(invalid(format!(
             "a session has 1 to {MOST_AGENTS} agents, this one has {}",
@@ -75,16 +74,20 @@ fn check_agents(agents: &[Agent]) -> Result<(), Reject> {
             )));
         }
     }
-    Ok(())
+    for seat in &settings.seats {
+        if !agents.iter().any(|agent| agent.id == *seat) {
+            return Err(Reject::UnknownAgent { agent: seat.clone() });
+        }
+    }
+    check_prices(agents, settings)
 }
 
 /// A money budget over a model without a price would be a promise that nobody can keep.
-fn check_prices(opening: &Opening) -> Result<(), Reject> {
-    let settings = &opening.settings;
+fn check_prices(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
     let shared = settings.session_limits.cost.or(settings.round_limits.cost).is_some();
     let unpriced =
         |agent: &&Agent| agent.price.is_none() && (shared || agent.limits.cost.is_some());
-    match opening.agents.iter().find(unpriced) {
+    match agents.iter().find(unpriced) {
         None => Ok(()),
         Some(agent) => Err(invalid(format!(
             "there is a money budget, and no price is known for {}'s model {}; set a price, or a token budget instead",

@@ -8,7 +8,8 @@ use crate::session::{Draft, Session};
 impl Session {
     pub(crate) fn regenerate(&self) -> Result<Vec<Draft>, Reject> {
         self.check_quiet()?;
-        let Some(mark) = self.marks.iter().rev().find(|mark| mark.active) else {
+        let active = self.marks.iter().filter(|mark| mark.active);
+        let Some(mark) = active.max_by_key(|mark| mark.number) else {
             return Err(invalid("there is no round to run again; send a message first"));
         };
         Ok(vec![superseded(mark.number, mark.take, true)])
@@ -23,7 +24,10 @@ impl Session {
             .map(|mark| superseded(mark.number, mark.take, false))
             .collect();
         if !self.marks.iter().any(|mark| mark.active && mark.number == number) {
-            let oldest = self.marks.iter().find(|mark| mark.active).map_or(0, |mark| mark.number);
+            let active = self.marks.iter().filter(|mark| mark.active);
+            let Some(oldest) = active.map(|mark| mark.number).min() else {
+                return Err(invalid("there is no round to go back to; send a message first"));
+            };
             return Err(invalid(format!(
                 "round {number} is not among rounds {oldest} to {}; fork the session there instead",
                 self.last_number
@@ -41,6 +45,10 @@ impl Session {
         }
         match self.marks.iter().find(|mark| mark.number == number && mark.take == take) {
             None => Err(invalid(format!("round {number} has no take {take}"))),
+            Some(_) if number > self.last_number + 1 => Err(invalid(format!(
+                "round {} does not count at present; select a take of it first",
+                self.last_number + 1
+            ))),
             Some(mark) if mark.active => Ok(Vec::new()),
             Some(_) => {
                 let selected = SessionEvent::SessionTakeSelected { number, take };

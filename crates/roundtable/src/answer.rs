@@ -1,0 +1,122 @@
+//! What a round came to.
+
+use std::collections::BTreeMap;
+
+use roundtable_core::context_request::{ContextRequest, Priority};
+use roundtable_core::event::{
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Seq, Task, TurnEvent,
+    TurnOutcome,
+};
+use roundtable_core::id::{AgentId, RoundId, TurnId};
+use roundtable_engine::SessionHandle;
+
+use crate::error::Result;
+
+/// What an agent came to in a round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Who.
+    pub agent: AgentId,
+    /// How its turn ended.
+    pub outcome: TurnOutcome,
+    /// What it said; as far as it got, if it was cut off.
+    pub text: String,
+}
+
+/// What a round came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoundReport {
+    /// The round's number.
+    pub number: u32,
+    /// How it ended; nothing while it waits for someone to approve a tool call.
+    pub outcome: Option<RoundOutcome>,
+    /// What the agents said, in the order in which they were done.
+    pub answers: Vec<Answer>,
+    /// What it asked for. The next round waits for the required ones.
+    pub requests: Vec<ContextRequest>,
+}
+
+/// Reads the log until the round that a message opened is over, or waits for a person.
+pub(crate) async fn collect(
+    handle: &SessionHandle,
+    after: Seq,
+    message_id: &str,
+) -> Result<RoundReport> {
+    let mut reading = Reading::new(message_id);
+    let mut subscription = handle.subscribe(after.next()).await?;
+    loop {
+        let event = subscription.next_event().await?;
+        if reading.read(&event) {
+            return Ok(reading.report);
+        }
+    }
+}
+
+struct Reading<'a> {
+    message_id: &'a str,
+    round: Option<RoundId>,
+    seats: BTreeMap<TurnId, AgentId>,
+    words: BTreeMap<TurnId, String>,
+    report: RoundReport,
+}
+
+impl<'a> Reading<'a> {
+    fn new(message_id: &'a str) -> Self {
+        let report =
+            RoundReport { number: 0, outcome: None, answers: Vec::new(), requests: Vec::new() };
+        Self { message_id, round: None, seats: BTreeMap::new(), words: BTreeMap::new(), report }
+    }
+
+    /// Takes an event in; true when there is nothing more to wait for.
+    fn read(&mut self, event: &Event) -> bool {
+        if let Body::Round(RoundEvent::RoundOpened { number, input, .. }) = &event.body
+            && input.message_id() == self.message_id
+        {
+            self.round.clone_from(&event.place.round);
+            self.report.number = *number;
+        }
+        if self.round.is_none() || event.place.round != self.round {
+            return false;
+        }
+        match (&event.body, &event.place.turn) {
+            (Body::Turn(TurnEvent::TurnStarted { agent, task: Task::Seat { .. } }), Some(turn)) => {
+                self.seats.insert(turn.clone(), agent.clone());
+            }
+            (Body::Iteration(body), Some(turn)) => self.note_words(turn, body),
+            (Body::Turn(TurnEvent::TurnEnded { outcome, .. }), Some(turn)) => {
+                let text = self.words.remove(turn).unwrap_or_default();
+                let agent = self.seats.remove(turn);
+                let answer = agent.map(|agent| Answer { agent, outcome: outcome.clone(), text });
+                self.report.answers.extend(answer);
+            }
+            (Body::Context(ContextEvent::ContextRequested(request)), _) => {
+                self.report.requests.push(request.clone())
+            }
+            (Body::Round(RoundEvent::RoundClosed { outcome }), _) => {
+                self.report.outcome = Some(*outcome);
+                return true;
+            }
+            _ => {}
+        }
+        self.waits_for_approval(event)
+    }
+
+    fn note_words(&mut self, turn: &TurnId, body: &IterationEvent) {
+        let text = match body {
+            IterationEvent::ModelCallFinished { text, .. } => text,
+            IterationEvent::ModelCallCancelled { partial, .. } => partial,
+            _ => return,
+        };
+        if !text.is_empty() {
+            self.words.insert(turn.clone(), text.clone());
+        }
+    }
+
+    fn waits_for_approval(&self, event: &Event) -> bool {
+        use roundtable_core::context_request::About;
+        let Body::Context(ContextEvent::ContextRequested(request)) = &event.body else {
+            return false;
+        };
+        request.priority == Priority::Required && matches!(request.about, About::Approval { .. })
+    }
+}

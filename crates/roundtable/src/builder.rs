@@ -1,0 +1,101 @@
+//! How an engine is put together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use roundtable_backend::MemoryStore;
+use roundtable_core::id::NodeId;
+use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
+use roundtable_ports::{Clock, DynTool, Ids, Model, Store, Tool};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// What an engine will be made of.
+pub struct Builder {
+    store: Option<Store>,
+    models: BTreeMap<String, Arc<dyn Model>>,
+    default_model: String,
+    tools: Vec<Arc<dyn DynTool>>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    config: Config,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            store: None,
+            models: BTreeMap::new(),
+            default_model: String::new(),
+            tools: Vec::new(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(UuidIds),
+            config: Config::default(),
+        }
+    }
+}
+
+impl Builder {
+    /// Keeps sessions in this store. Without one they are kept in memory, and gone with the process.
+    #[must_use]
+    pub fn store(mut self, store: Store) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Registers a model under the name that agents use. The first one is the default.
+    #[must_use]
+    pub fn model(mut self, name: &str, model: impl Model + 'static) -> Self {
+        if self.models.is_empty() {
+            name.clone_into(&mut self.default_model);
+        }
+        self.models.insert(name.to_owned(), Arc::new(model));
+        self
+    }
+
+    /// Registers a tool.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Tool) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Takes the time from this clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Takes fresh ids from this source.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids + 'static) -> Self {
+        self.ids = Arc::new(ids);
+        self
+    }
+
+    /// Runs as this configuration says.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Starts the engine.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
+    pub async fn build(self) -> Result<Engine> {
+        let parts = Parts {
+            node: NodeId::new(&self.ids.fresh())?,
+            store: self.store.unwrap_or_else(|| Store::of(Arc::new(MemoryStore::new()))),
+            clock: self.clock,
+            ids: self.ids,
+            models: self.models,
+            tools: Toolset::new(self.tools)?,
+            config: self.config,
+        };
+        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.default_model))
+    }
+}

@@ -1,0 +1,93 @@
+//! The engine, as an embedder holds it.
+
+use roundtable_core::event::{Opening, Origin};
+use roundtable_core::id::SessionId;
+use roundtable_core::settings::Kind;
+use roundtable_ports::Listed;
+
+use crate::builder::Builder;
+use crate::error::Result;
+use crate::session::Session;
+use crate::talk::Talk;
+
+/// The engine. Cheap to clone; all clones are one engine.
+#[derive(Clone)]
+pub struct Engine {
+    driver: roundtable_engine::Engine,
+    default_model: String,
+}
+
+impl Engine {
+    /// An engine to be put together.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn new(driver: roundtable_engine::Engine, default_model: String) -> Self {
+        Self { driver, default_model }
+    }
+
+    /// A debate to be opened: a panel argues a question in rounds.
+    pub fn debate(&self, question: &str) -> Talk {
+        Talk::new(self.clone(), Kind::Debate, question)
+    }
+
+    /// A chat to be opened: whoever is named first answers, and may delegate to the others.
+    pub fn chat(&self, title: &str) -> Talk {
+        Talk::new(self.clone(), Kind::Chat, title)
+    }
+
+    /// A scene to be opened: a player and a cast of characters, one after another.
+    pub fn scene(&self, title: &str) -> Talk {
+        Talk::new(self.clone(), Kind::Scene, title)
+    }
+
+    /// Opens a session of which everything is said.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused, or something that its agents need is missing.
+    pub async fn open(&self, opening: Opening) -> Result<Session> {
+        Ok(Session::new(self.driver.open(opening).await?))
+    }
+
+    /// A session of this engine. Whether there is one shows when it is used.
+    pub fn session(&self, id: &SessionId) -> Session {
+        Session::new(self.driver.session(id))
+    }
+
+    /// Opens a session as a copy of another one's past, up to the end of a round.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or no round ends there.
+    pub async fn fork(&self, origin: Origin) -> Result<Session> {
+        Ok(Session::new(self.driver.fork(origin, None).await?))
+    }
+
+    /// The newest sessions.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.list(most).await;
+        Ok(listed.map_err(roundtable_engine::EngineError::from)?)
+    }
+
+    /// Stops in an orderly way: takes nothing new, waits for what runs, commits it.
+    pub async fn shutdown(&self) {
+        self.driver.shutdown().await;
+    }
+
+    /// Stops at once. What was committed is kept.
+    pub async fn stop(&self) {
+        self.driver.stop().await;
+    }
+
+    /// The engine underneath, for what this interface does not offer.
+    pub fn driver(&self) -> &roundtable_engine::Engine {
+        &self.driver
+    }
+
+    pub(crate) fn default_model(&self) -> &str {
+        &self.default_model
+    }
+}

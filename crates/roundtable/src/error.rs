@@ -1,0 +1,36 @@
+//! What can go wrong.
+
+use roundtable_core::Reject;
+use roundtable_core::context_request::ContextRequest;
+use roundtable_core::id::ParseIdError;
+use roundtable_engine::EngineError;
+
+/// What went wrong, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The engine did not do what it was asked.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A name or id is none.
+    #[error(transparent)]
+    Id(#[from] ParseIdError),
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// The required context requests that stand in the way, if that is what is wrong.
+    pub fn missing_context(&self) -> &[ContextRequest] {
+        match self {
+            Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
+            Self::Engine(_) | Self::Id(_) => &[],
+        }
+    }
+}
+
+impl std::convert::From<Reject> for Error {
+    fn from(reject: Reject) -> Self {
+        Self::Engine(reject.into())
+    }
+}

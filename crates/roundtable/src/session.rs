@@ -1,0 +1,224 @@
+//! A session, as an embedder holds it.
+
+use std::sync::Arc;
+
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt as _};
+use roundtable_core::MessageContext;
+use roundtable_core::context_request::{ContextRequest, ContextResult};
+use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
+use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_engine::{SessionHandle, Subscription};
+use roundtable_ports::Receipt;
+
+use crate::answer::{RoundReport, collect};
+use crate::error::Result;
+
+/// Where a reader begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// At the first event.
+    Start,
+    /// After the event at this position.
+    After(Seq),
+}
+
+/// A session. Cheap to clone.
+#[derive(Clone)]
+pub struct Session {
+    handle: SessionHandle,
+}
+
+/// Committed events, in order, each exactly once; it ends when the session does.
+pub struct Events(BoxStream<'static, Result<Arc<Event>>>);
+
+impl Stream for Events {
+    type Item = Result<Arc<Event>>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_next_unpin(context)
+    }
+}
+
+impl Session {
+    pub(crate) fn new(handle: SessionHandle) -> Self {
+        Self { handle }
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        self.handle.id()
+    }
+
+    /// Says something. The answer comes when it is committed; its round opens when it is its turn.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn say(&self, text: &str) -> Result<Receipt> {
+        self.send(Some(text), Vec::new(), OnBusy::Queue).await.map(|(receipt, _)| receipt)
+    }
+
+    /// Lets the agents go on without a message.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn go_on(&self) -> Result<Receipt> {
+        self.send(None, Vec::new(), OnBusy::Queue).await.map(|(receipt, _)| receipt)
+    }
+
+    /// Says something and waits for the answers, or for a question that has to be answered first.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused, or the log cannot be read.
+    pub async fn ask(&self, text: &str) -> Result<RoundReport> {
+        let (receipt, message_id) = self.send(Some(text), Vec::new(), OnBusy::Queue).await?;
+        collect(&self.handle, receipt.after, &message_id).await
+    }
+
+    /// Goes on with the answers to context requests, and waits for the round that follows.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when required requests are left unanswered, or the log cannot be read.
+    pub async fn go_on_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
+        let (receipt, message_id) = self.send(None, results, OnBusy::Queue).await?;
+        collect(&self.handle, receipt.after, &message_id).await
+    }
+
+    /// Answers context requests.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn provide(&self, results: Vec<ContextResult>) -> Result<Receipt> {
+        self.command(Command::Provide(results)).await
+    }
+
+    /// The context requests that are pending.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session.
+    pub async fn pending(&self) -> Result<Vec<ContextRequest>> {
+        Ok(self.handle.state().await?.requests)
+    }
+
+    /// Cuts the open round off; what exists is kept.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session.
+    pub async fn stop(&self) -> Result<Receipt> {
+        self.command(Command::Stop).await
+    }
+
+    /// Ends the session.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it has ended already.
+    pub async fn complete(&self, reason: &str) -> Result<Receipt> {
+        self.command(Command::Complete { reason: reason.to_owned() }).await
+    }
+
+    /// Sends any command.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn command(&self, command: Command) -> Result<Receipt> {
+        Ok(self.handle.command(command, None).await?)
+    }
+
+    /// Sends any command under an id, so that sending it again does nothing twice.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn command_once(&self, command: Command, id: CommandId) -> Result<Receipt> {
+        Ok(self.handle.command(command, Some(id)).await?)
+    }
+
+    /// The session's state.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session.
+    pub async fn state(&self) -> Result<roundtable_core::session::Session> {
+        Ok(self.handle.state().await?)
+    }
+
+    /// Committed events, in order, each exactly once; it ends when the session does.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or no such position.
+    pub async fn events(&self, from: From) -> Result<Events> {
+        let subscription = self.updates(from).await?;
+        let events = stream::unfold(Some(subscription), |reading| async {
+            let mut subscription = reading?;
+            let event = subscription.next_event().await.map_err(crate::Error::from);
+            let over = event.as_ref().is_ok_and(|event| is_end(event));
+            Some((event, (!over).then_some(subscription)))
+        });
+        Ok(Events(events.boxed()))
+    }
+
+    /// Committed events, and what is being said meanwhile.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or no such position.
+    pub async fn updates(&self, from: From) -> Result<Subscription> {
+        let from = match from {
+            From::Start => Seq(1),
+            From::After(seq) => seq.next(),
+        };
+        Ok(self.handle.subscribe(from).await?)
+    }
+
+    /// The whole log, as it is now.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it cannot be read.
+    pub async fn log(&self) -> Result<Vec<Arc<Event>>> {
+        let log = &self.handle.engine().parts().store.log;
+        let mut events: Vec<Arc<Event>> = Vec::new();
+        loop {
+            let next = events.last().map_or(Seq(1), |event| event.seq.next());
+            let page = log
+                .read(self.id(), next, 512)
+                .await
+                .map_err(roundtable_engine::EngineError::from)?;
+            if page.is_empty() {
+                return Ok(events);
+            }
+            events.extend(page);
+        }
+    }
+
+    /// The point after the last event, to fork the session there.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session.
+    pub async fn here(&self) -> Result<Origin> {
+        Ok(Origin { session: self.id().clone(), seq: self.handle.state().await?.head })
+    }
+
+    async fn send(
+        &self,
+        text: Option<&str>,
+        results: Vec<ContextResult>,
+        on_busy: OnBusy,
+    ) -> Result<(Receipt, String)> {
+        let message_id = format!("msg_{}", self.handle.engine().parts().ids.fresh());
+        let context = MessageContext::new(&message_id, self.id(), None)?;
+        let say = Say {
+            context,
+            sender: "User".to_owned(),
+            text: text.map(str::to_owned),
+            on_busy,
+            results,
+        };
+        let receipt = self.handle.command(Command::Say(say), None).await?;
+        Ok((receipt, message_id))
+    }
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
+}

@@ -1,0 +1,111 @@
+//! A session that is being put together.
+
+use roundtable_core::agent::Agent;
+use roundtable_core::budget::Limits;
+use roundtable_core::event::Opening;
+use roundtable_core::settings::{Kind, Order, Settings};
+use roundtable_core::tool::ToolDecl;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::session::Session;
+
+/// A session that is being put together.
+pub struct Talk {
+    engine: Engine,
+    kind: Kind,
+    topic: String,
+    agents: Vec<std::result::Result<Agent, roundtable_core::id::ParseIdError>>,
+    settings: Settings,
+}
+
+impl Talk {
+    pub(crate) fn new(engine: Engine, kind: Kind, topic: &str) -> Self {
+        let order = match kind {
+            Kind::Debate | Kind::Chat => Order::Parallel,
+            Kind::Scene => Order::Sequential,
+        };
+        let settings = Settings { order, ..Settings::default() };
+        Self { engine, kind, topic: topic.to_owned(), agents: Vec::new(), settings }
+    }
+
+    /// Adds an agent with this name, who uses the default model.
+    #[must_use]
+    pub fn agent(mut self, name: &str) -> Self {
+        self.agents.push(Agent::new(name, self.engine.default_model()));
+        self
+    }
+
+    /// Adds an agent of whom everything is said.
+    #[must_use]
+    pub fn participant(mut self, agent: Agent) -> Self {
+        self.agents.push(Ok(agent));
+        self
+    }
+
+    /// Lets every agent so far ask for information.
+    #[must_use]
+    pub fn may_request_context(mut self) -> Self {
+        for agent in self.agents.iter_mut().flatten() {
+            agent.tools.push(ToolDecl::request_context());
+        }
+        self
+    }
+
+    /// Lets the agents speak one after another, each hearing those before it.
+    #[must_use]
+    pub fn sequential(mut self) -> Self {
+        self.settings.order = Order::Sequential;
+        self
+    }
+
+    /// Ends the session after so many rounds.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.settings.total_rounds = Some(rounds);
+        self
+    }
+
+    /// What the whole session may spend.
+    #[must_use]
+    pub fn budget(mut self, limits: Limits) -> Self {
+        self.settings.session_limits = limits;
+        self
+    }
+
+    /// Opens the session and leaves the first word to the caller.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused, or something that its agents need is missing.
+    pub async fn open(self) -> Result<Session> {
+        let agents = self.agents.into_iter().collect::<std::result::Result<Vec<Agent>, _>>()?;
+        let mut settings = self.settings;
+        if self.kind == Kind::Chat {
+            settings.seats = agents.first().map(|agent| agent.id.clone()).into_iter().collect();
+        }
+        let opening = Opening {
+            kind: self.kind,
+            topic: self.topic,
+            agents,
+            settings,
+            actor: None,
+            tenant: None,
+        };
+        self.engine.open(opening).await
+    }
+
+    /// Opens the session, puts the topic to the agents, and lets all of its rounds follow (one,
+    /// unless [`Talk::rounds`] says more). A round waits for context that the one before it asked for.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused, or something that its agents need is missing.
+    pub async fn start(self) -> Result<Session> {
+        let (topic, rounds) = (self.topic.clone(), self.settings.total_rounds.unwrap_or(1));
+        let session = self.open().await?;
+        session.say(&topic).await?;
+        for _ in 1..rounds {
+            session.go_on().await?;
+        }
+        Ok(session)
+    }
+}
