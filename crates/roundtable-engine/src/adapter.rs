@@ -1,7 +1,7 @@
 //! What tool handlers are given of the engine: an adapter, a bus, a reader.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use roundtable_core::event::{Event, NestedPrompt, Seq};
@@ -65,17 +65,18 @@ impl SessionBus {
         Self { session, task, slots: Mutex::default() }
     }
 
-    /// Which permit a call gives back while it waits.
-    pub fn seat(&self, call: &ToolCallId, slot: Arc<Slot>) {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), slot);
-    }
-
-    pub fn unseat(&self, call: &ToolCallId) {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).remove(call);
+    /// Which permit a call gives back while it waits, and when the seat is dropped.
+    pub fn seat(self: &Arc<Self>, call: &ToolCallId, slot: Slot) -> Seat {
+        self.slots().insert(call.clone(), Arc::new(slot));
+        Seat { bus: self.clone(), call: call.clone() }
     }
 
     fn slot(&self, call: &ToolCallId) -> Option<Arc<Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+        self.slots().get(call).cloned()
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<ToolCallId, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask<T>(
@@ -85,6 +86,18 @@ impl SessionBus {
         let (reply, answer) = oneshot::channel();
         self.task.send(letter(reply)).await.map_err(|_| EvaluateError::Stopping)?;
         answer.await.map_err(|_| EvaluateError::Stopping)
+    }
+}
+
+/// The place of a running call. However the call ends, cut off too, its permit is free again.
+pub(crate) struct Seat {
+    bus: Arc<SessionBus>,
+    call: ToolCallId,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.bus.slots().remove(&self.call);
     }
 }
 

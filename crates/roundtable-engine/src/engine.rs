@@ -167,12 +167,11 @@ impl Engine {
         }
     }
 
-    /// Makes sure that a session is loaded and looks around.
-    pub(crate) fn wake(&self, session: &SessionId) {
-        if let Ok(mailbox) = self.mailbox(session) {
-            // A full mailbox has the session awake anyway.
-            let _ = mailbox.try_send(Letter::Wake);
-        }
+    /// Makes sure that a session is loaded and looks around. Whether it will: with a full mailbox
+    /// it is awake, but nothing tells it that time has passed.
+    pub(crate) fn wake(&self, session: &SessionId) -> bool {
+        let Ok(mailbox) = self.mailbox(session) else { return true };
+        !matches!(mailbox.try_send(Letter::Wake), Err(mpsc::error::TrySendError::Full(_)))
     }
 
     fn mailbox(&self, session: &SessionId) -> Result<mpsc::Sender<Letter>, EngineError> {
@@ -198,6 +197,14 @@ impl Engine {
             sessions.remove(session);
         }
         quiet
+    }
+
+    /// Forgets a session whose task is gone, unless another one has taken its place.
+    pub(crate) fn forget(&self, session: &SessionId) {
+        let mut sessions = self.sessions();
+        if sessions.get(session).is_some_and(mpsc::Sender::is_closed) {
+            sessions.remove(session);
+        }
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Letter>>> {

@@ -1,6 +1,7 @@
 //! Why the engine did not do what it was asked.
 
 use roundtable_core::Reject;
+use roundtable_core::event::Seq;
 use roundtable_core::id::CommandId;
 use roundtable_ports::{LeaseError, LogError};
 
@@ -47,6 +48,14 @@ pub enum EngineError {
         tool: String,
         /// What is wrong.
         what: String,
+    },
+    /// There is no such position in the log yet.
+    #[error("event {from} does not exist yet; the last one is {head}, so read from there")]
+    BeyondEnd {
+        /// The position that was asked for.
+        from: Seq,
+        /// The last event that there is.
+        head: Seq,
     },
     /// The engine is stopping.
     #[error("the engine is stopping; send it again when it is back")]

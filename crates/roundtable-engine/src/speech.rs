@@ -33,8 +33,11 @@ impl Speech {
         self.utterances().insert(iteration.clone(), utterance);
     }
 
-    pub fn say(&self, iteration: &IterationId, text: &str) {
-        if let Some(utterance) = self.utterances().get_mut(iteration) {
+    /// A call that was cut off may still have a word to say: it is not the next attempt's.
+    pub fn say(&self, iteration: &IterationId, attempt: u32, text: &str) {
+        if let Some(utterance) = self.utterances().get_mut(iteration)
+            && utterance.attempt == attempt
+        {
             utterance.text.push_str(text);
         }
         self.changes.send_modify(|changes| *changes += 1);
@@ -58,6 +61,11 @@ impl Speech {
         read: impl FnOnce(&Utterance) -> T,
     ) -> Option<T> {
         self.utterances().get(iteration).map(read)
+    }
+
+    /// Where the log says that the oldest call that is still running started.
+    pub fn since(&self) -> Option<Seq> {
+        self.utterances().values().map(|utterance| utterance.since).min()
     }
 
     pub fn changes(&self) -> watch::Receiver<u64> {

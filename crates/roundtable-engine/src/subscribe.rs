@@ -51,7 +51,8 @@ pub struct Subscription {
     engine: Engine,
     session: SessionId,
     next: Seq,
-    rings: Rings,
+    /// The bell; none after it has hung up.
+    rings: Option<Rings>,
     speech: Option<Arc<Speech>>,
     changes: watch::Receiver<u64>,
     ready: VecDeque<Update>,
@@ -71,21 +72,22 @@ impl Subscription {
             return Err(Reject::NotFound { session }.into());
         };
         if from > listed.head.next() {
-            let what = format!("event {from} does not exist yet; the last one is {}", listed.head);
-            return Err(Reject::Invalid { what }.into());
+            return Err(EngineError::BeyondEnd { from, head: listed.head });
         }
         let speech = engine.speeches().of(&session);
         let changes = speech.changes();
-        Ok(Self {
+        let mut subscription = Self {
             next: from.max(Seq(1)),
-            rings,
+            rings: Some(rings),
             speech: Some(speech),
             changes,
             ready: VecDeque::new(),
             following: BTreeMap::new(),
             engine,
             session,
-        })
+        };
+        subscription.pick_up().await?;
+        Ok(subscription)
     }
 
     /// The next update; it waits until there is one.
@@ -104,11 +106,30 @@ impl Subscription {
             if !self.ready.is_empty() {
                 continue;
             }
-            tokio::select! {
-                biased;
-                _ = self.rings.next() => {}
-                _ = self.changes.changed() => {}
-                () = tokio::time::sleep(self.engine.parts().config.poll_every) => {}
+            self.wait().await;
+        }
+    }
+
+    /// Waits for a reason to look again.
+    async fn wait(&mut self) {
+        let rings = async {
+            match &mut self.rings {
+                Some(rings) => rings.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            rung = rings => {
+                if rung.is_none() {
+                    self.rings = None;
+                }
+            }
+            _ = self.changes.changed() => {}
+            () = tokio::time::sleep(self.engine.parts().config.poll_every) => {
+                if self.rings.is_none() {
+                    self.rings = Some(self.engine.parts().store.bell.listen(&self.session).await);
+                }
             }
         }
     }
@@ -132,6 +153,21 @@ impl Subscription {
             Some((update, subscription))
         })
         .boxed()
+    }
+
+    /// Follows the model calls that were running already where the reader begins: it gets what
+    /// they have said so far, though their starts lie before it.
+    async fn pick_up(&mut self) -> Result<(), EngineError> {
+        let since = self.speech.as_ref().and_then(|speech| speech.since());
+        let Some(mut from) = since else { return Ok(()) };
+        while from < self.next {
+            let page = self.engine.parts().store.log.read(&self.session, from, PAGE).await?;
+            let next = self.next;
+            page.iter().filter(|event| event.seq < next).for_each(|event| self.follow(event));
+            let Some(last) = page.last() else { return Ok(()) };
+            from = last.seq.next();
+        }
+        Ok(())
     }
 
     async fn read_events(&mut self) -> Result<(), EngineError> {

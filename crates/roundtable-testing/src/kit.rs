@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_backend::MemoryStore;
 use roundtable_core::MessageContext;
 use roundtable_core::agent::Agent;
-use roundtable_core::event::{Event, Opening, Seq};
+use roundtable_core::context_request::ContextResult;
+use roundtable_core::event::{Body, Event, Opening, RoundEvent, Seq};
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::settings::{Kind, Settings};
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, Toolset};
 use roundtable_models::scripted::{Script, ScriptedModel};
-use roundtable_ports::{DynTool, Model, Store};
+use roundtable_ports::{Bell, DynTool, Model, Store};
 
 use crate::{CountedIds, PausedClock};
 
@@ -22,6 +24,10 @@ pub struct Kit {
     pub store: Arc<MemoryStore>,
     /// The model, registered as `scripted`.
     pub model: ScriptedModel,
+    /// More models, by the names that agents use.
+    pub models: BTreeMap<String, Arc<dyn Model>>,
+    /// A bell other than the store's own.
+    pub bell: Option<Arc<dyn Bell>>,
     /// The tools.
     pub tools: Vec<Arc<dyn DynTool>>,
     /// How the engine runs.
@@ -38,6 +44,8 @@ impl Kit {
         Self {
             store: Arc::new(MemoryStore::new()),
             model: ScriptedModel::new(script),
+            models: BTreeMap::new(),
+            bell: None,
             tools: Vec::new(),
             config: Config::default(),
             node: "one",
@@ -52,15 +60,25 @@ impl Kit {
         self
     }
 
+    /// The same with one more model.
+    #[must_use]
+    pub fn model(mut self, name: &str, model: impl Model + 'static) -> Self {
+        self.models.insert(name.to_owned(), Arc::new(model));
+        self
+    }
+
     /// Starts the engine, inside a runtime whose time is paused.
     pub async fn start(&self) -> Engine {
-        let model: Arc<dyn Model> = Arc::new(self.model.clone());
+        let mut models = self.models.clone();
+        models.insert("scripted".to_owned(), Arc::new(self.model.clone()));
+        let mut store = Store::of(self.store.clone());
+        store.bell = self.bell.clone().unwrap_or(store.bell);
         let parts = Parts {
             node: NodeId::new(self.node).expect("a node id"),
-            store: Store::of(self.store.clone()),
+            store,
             clock: Arc::new(PausedClock::starting(self.clock)),
             ids: Arc::new(CountedIds::new("fresh")),
-            models: BTreeMap::from([("scripted".to_owned(), model)]),
+            models,
             tools: Toolset::new(self.tools.iter().cloned()).expect("valid schemas"),
             config: self.config.clone(),
         };
@@ -87,14 +105,24 @@ pub fn opening(agents: Vec<Agent>, settings: Settings) -> Opening {
 
 /// A message to a session, in a command.
 pub fn say(session: &SessionId, message_id: &str, text: &str) -> Command {
+    Command::Say(message(session, message_id, text))
+}
+
+/// A message to a session.
+pub fn message(session: &SessionId, message_id: &str, text: &str) -> Say {
     let context = MessageContext::new(message_id, session, None).expect("a message id");
-    Command::Say(Say {
+    Say {
         context,
         sender: "User".to_owned(),
         text: Some(text.to_owned()),
         on_busy: OnBusy::Queue,
         results: Vec::new(),
-    })
+    }
+}
+
+/// The wish to go on without a message, with answers to what was asked.
+pub fn go_on(session: &SessionId, message_id: &str, results: Vec<ContextResult>) -> Command {
+    Command::Say(Say { text: None, results, ..message(session, message_id, "") })
 }
 
 /// The events of a session until one fits, from the start.
@@ -112,4 +140,26 @@ pub async fn events_until(
             return events;
         }
     }
+}
+
+/// The events of a session from the start until so many rounds have closed.
+pub async fn rounds(handle: &SessionHandle, count: usize) -> Vec<Arc<Event>> {
+    let closed = std::cell::Cell::new(0);
+    events_until(handle, |event| {
+        let closes = matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }));
+        closed.set(closed.get() + usize::from(closes));
+        closed.get() == count
+    })
+    .await
+}
+
+/// Waits until something is so, in paused time: whatever can happen before happens before.
+pub async fn until(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..100_000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("it never came to this: {what}");
 }

@@ -3,7 +3,7 @@
 
 use super::{ANSWERED, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
-use crate::context_request::About;
+use crate::context_request::{About, Priority};
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
@@ -110,6 +110,9 @@ impl Session {
                 let redone = self.redo.take();
                 let from = waited.or(redone.as_ref().map(|mark| mark.from)).unwrap_or(event.seq);
                 let answered = std::mem::take(&mut self.carried);
+                // Rounds open when nothing required is pending. What still seems to be was
+                // answered by an event whose body has been erased.
+                self.requests.retain(|request| request.priority == Priority::Optional);
                 self.marks.push_back(Mark {
                     number: *number,
                     take: *take,
@@ -145,6 +148,9 @@ impl Session {
             }
             RoundEvent::RoundClosed { outcome } => {
                 self.round = None;
+                // Nothing runs between rounds. What is still set aside was settled by an event
+                // whose body has been erased.
+                self.account.settle(self.account.reserved, self.account.reserved);
                 if let Some(mark) = self.marks.back_mut() {
                     mark.outcome = Some(*outcome);
                 }

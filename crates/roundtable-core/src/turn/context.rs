@@ -1,6 +1,8 @@
 //! A turn's record: what was said in which iteration. It stores nothing else (R004-14), and every
 //! operation returns a new value (R004-12). Time comes in as a parameter.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,7 +54,7 @@ impl Iteration {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attributes {
     /// The iterations.
-    pub iterations: Vec<Iteration>,
+    pub iterations: Vec<Arc<Iteration>>,
     /// The number of the one under way; 0 before the first.
     pub current_iteration: u32,
 }
@@ -69,7 +71,8 @@ pub struct Attributes {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    iterations: Vec<Iteration>,
+    /// Shared with earlier values of the same record: an operation copies only what it changes.
+    iterations: Vec<Arc<Iteration>>,
     current_iteration: u32,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -81,7 +84,7 @@ impl Context {
         let mut messages: Vec<Message> = system_prompt.map(Message::system).into_iter().collect();
         messages.push(Message::user(input));
         Self::create(
-            Attributes { iterations: vec![Iteration::open(1, messages, at)], current_iteration: 1 },
+            Attributes { iterations: vec![Arc::new(Iteration::open(1, messages, at))], current_iteration: 1 },
             at,
         )
     }
@@ -134,7 +137,7 @@ impl Context {
             iteration.completed_at = Some(at);
         });
         next.current_iteration += 1;
-        next.iterations.push(Iteration::open(next.current_iteration, Vec::new(), at));
+        next.iterations.push(Arc::new(Iteration::open(next.current_iteration, Vec::new(), at)));
         next
     }
 
@@ -159,7 +162,7 @@ impl Context {
 
     /// What happened in iteration `number` (R004-11).
     pub fn get_iteration(&self, number: u32) -> Option<&Iteration> {
-        self.iterations.iter().find(|iteration| iteration.number == number)
+        self.iterations.iter().find(|iteration| iteration.number == number).map(Arc::as_ref)
     }
 
     /// What was said in iteration `number`.
@@ -184,7 +187,7 @@ impl Context {
     }
 
     /// The iterations, in order.
-    pub fn iterations(&self) -> &[Iteration] {
+    pub fn iterations(&self) -> &[Arc<Iteration>] {
         &self.iterations
     }
 
@@ -210,7 +213,7 @@ impl Context {
         if let Some(iteration) =
             next.iterations.iter_mut().find(|iteration| iteration.number == current)
         {
-            change(iteration);
+            change(Arc::make_mut(iteration));
         }
         next
     }

@@ -60,7 +60,7 @@ impl ModelCall {
                 Chunk::Text(text) => {
                     bytes += text.len();
                     reply.text.push_str(&text);
-                    self.speech.say(&self.request.key, &text);
+                    self.speech.say(&self.request.key, self.request.attempt, &text);
                     self.note(&reply.text, &mut noted, clock.now()).await;
                 }
                 Chunk::ToolCall { name, arguments, reference } => {
@@ -75,8 +75,9 @@ impl ModelCall {
                     return Ok(reply);
                 }
             }
-            if bytes > self.engine.parts().config.max_reply_bytes {
-                return Err(ModelError::Broken(format!("the answer is longer than {bytes} bytes")));
+            let most = self.engine.parts().config.max_reply_bytes;
+            if bytes > most {
+                return Err(ModelError::Broken(format!("the answer is longer than {most} bytes")));
             }
         }
         Err(ModelError::Broken("the answer ended before it was complete".to_owned()))

@@ -33,9 +33,7 @@ impl ToolRun {
     /// Runs the call. Whatever goes wrong is data for the model.
     pub async fn run(self) -> Report {
         let (tool_call, attempt) = (self.tool_call.clone(), self.attempt);
-        let bus = self.bus.clone();
         let ran = self.carry_out().await;
-        bus.unseat(&tool_call);
         Report::ToolRan { tool_call, attempt, ran }
     }
 
@@ -43,8 +41,8 @@ impl ToolRun {
         let Some((tool, spec)) = self.engine.parts().tools.find(&self.name) else {
             return Ran::Refused(format!("the tool \"{}\" is not available any more", self.name));
         };
-        let slot = Arc::new(Slot::acquire(self.engine.permits().clone()).await);
-        self.bus.seat(&self.tool_call, slot);
+        let slot = Slot::acquire(self.engine.permits().clone()).await;
+        let _seat = self.bus.seat(&self.tool_call, slot);
         // Built for this call, right before it, and dropped after it (R002-4, R002-7).
         let event_bus = EventBus::new(self.bus, self.tool_call);
         let context = ToolContext::new(
@@ -55,7 +53,9 @@ impl ToolRun {
             event_bus,
             self.scope,
         );
-        let running = AssertUnwindSafe(tool.run_json(self.arguments, &context)).catch_unwind();
+        // A handler may panic before it gives a future, too.
+        let running = async { tool.run_json(self.arguments, &context).await };
+        let running = AssertUnwindSafe(running).catch_unwind();
         match tokio::time::timeout(spec.timeout, running).await {
             Ok(Ok(Ok(result))) => Ran::Returned(result),
             Ok(Ok(Err(error))) => Ran::Returned(roundtable_core::tool::ToolResult::failed(error.0)),

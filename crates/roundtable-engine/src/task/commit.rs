@@ -15,7 +15,7 @@ use roundtable_core::{Live, Reject};
 use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
 
 use super::letter::{Letter, Waiter};
-use super::{Halt, SessionTask};
+use super::{Halt, SessionTask, load};
 use crate::error::EngineError;
 
 /// How often a commit that failed is decided anew.
@@ -43,6 +43,7 @@ impl SessionTask {
     /// decisions are dropped and taken again on what the log says now.
     pub(super) async fn process(&mut self, letters: Vec<Letter>) -> Result<(), Halt> {
         let mut failure = EngineError::Stopping;
+        let mut unsure = Vec::new();
         for attempt in 0..TRIES {
             let expect = self.live.session.head;
             let mut staged = Staged::default();
@@ -58,10 +59,18 @@ impl SessionTask {
                 }
                 Err(error) if error.is_transient() => {
                     failure = error.into();
+                    unsure.push(staged);
                     tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
-                    if let Err(error) = self.reload().await {
-                        failure = error;
-                        break;
+                    match self.reload(&mut unsure).await {
+                        Ok(None) => {}
+                        Ok(Some(committed)) => {
+                            self.deliver(letters, committed).await;
+                            return Ok(());
+                        }
+                        Err(error) => {
+                            failure = error;
+                            break;
+                        }
                     }
                 }
                 Err(error) => {
@@ -72,6 +81,23 @@ impl SessionTask {
         }
         letters.into_iter().for_each(|letter| letter.refuse(&failure));
         Err(Halt::Lost(failure))
+    }
+
+    /// Reads the session again after a commit that failed, and finds out whether one of those that
+    /// failed is in the log after all: the answer of the store may have been lost, and what is
+    /// done is not done again.
+    async fn reload(&mut self, unsure: &mut Vec<Staged>) -> Result<Option<Staged>, EngineError> {
+        let store = &self.engine.parts().store;
+        self.live = load::read(&store.log, &self.session, &self.session, Seq(u64::MAX)).await?;
+        for (index, staged) in unsure.iter().enumerate() {
+            let Some(first) = staged.events.first() else { continue };
+            let found = store.log.read(&self.session, first.seq, staged.events.len()).await?;
+            if found == staged.events {
+                store.bell.ring(&self.session).await;
+                return Ok(Some(unsure.swap_remove(index)));
+            }
+        }
+        Ok(None)
     }
 
     async fn decide(&mut self, letter: &Letter, staged: &mut Staged) -> Answer {
@@ -113,9 +139,9 @@ impl SessionTask {
         if self.is_draining() {
             return Err(EngineError::Stopping);
         }
-        let digest = Digest::of_json(command);
+        let digest = id.map(|_| Digest::of_json(command));
         if let Some(recorded) = self.find_command(id, staged).await? {
-            if recorded.digest != digest {
+            if Some(&recorded.digest) != digest.as_ref() {
                 return Err(EngineError::CommandReused { id: recorded.id });
             }
             return Ok(recorded.receipt);
@@ -134,7 +160,7 @@ impl SessionTask {
             return Err(reject.into());
         }
         let receipt = Receipt { after, seq: self.live.session.head, warnings };
-        if let Some(id) = id {
+        if let (Some(id), Some(digest)) = (id, digest) {
             staged.commands.push(CommandRecord {
                 id: id.clone(),
                 digest,

@@ -37,7 +37,7 @@ pub(super) async fn read(
     until: Seq,
 ) -> Result<Live, LogError> {
     let snapshot = log.find_snapshot(source).await?.filter(|snapshot| snapshot.seq <= until);
-    let mut live = match snapshot.and_then(thaw) {
+    let mut live = match snapshot.as_ref().and_then(thaw) {
         None => Live::new(session.clone()),
         Some(state) => {
             let mut earlier = Vec::new();
@@ -67,14 +67,14 @@ fn check_order(session: &SessionId, head: Seq, page: &[&Arc<Event>]) -> Result<(
     for event in page {
         expected = expected.next();
         if event.seq != expected {
-            let what = format!("event {} is missing", expected);
+            let what = format!("event {expected} is missing");
             return Err(LogError::Damaged { session: session.clone(), seq: expected, what });
         }
     }
     Ok(())
 }
 
-fn thaw(snapshot: Snapshot) -> Option<Session> {
+fn thaw(snapshot: &Snapshot) -> Option<Session> {
     if snapshot.version != SNAPSHOT {
         return None;
     }
@@ -82,13 +82,6 @@ fn thaw(snapshot: Snapshot) -> Option<Session> {
 }
 
 impl SessionTask {
-    /// Reads the session again after a commit that failed.
-    pub(super) async fn reload(&mut self) -> Result<(), EngineError> {
-        let log = &self.engine.parts().store.log;
-        self.live = read(log, &self.session, &self.session, Seq(u64::MAX)).await?;
-        Ok(())
-    }
-
     /// Makes this session, which has no log yet, the fold of another one's past.
     pub(super) async fn inherit(&mut self, origin: &Origin) -> Result<(), EngineError> {
         if self.live.session.opened {

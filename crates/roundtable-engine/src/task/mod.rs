@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
@@ -32,6 +33,12 @@ use reconcile::Running;
 
 /// How many letters one commit takes in.
 const BATCH: usize = 64;
+
+/// How often a draining session looks whether it may leave.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How long a store may take to let a session go.
+const RELEASE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Why a task does not go on.
 pub(crate) enum Halt {
@@ -66,8 +73,11 @@ impl SessionTask {
     pub async fn run(engine: Engine, session: SessionId, mailbox: mpsc::Receiver<Letter>) {
         let speech = engine.speeches().of(&session);
         let work = Self::work(engine.clone(), session.clone(), mailbox, speech.clone());
-        // A panic ends this session's task and nobody else's; the next letter loads it afresh.
-        let _ = AssertUnwindSafe(work).catch_unwind().await;
+        // A panic ends this session's task and nobody else's; it is loaded afresh soon.
+        if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+            look_again(&engine, &session).await;
+        }
+        engine.forget(&session);
         engine.speeches().forget(&session, speech);
     }
 
@@ -109,19 +119,28 @@ impl SessionTask {
             wake_at: None,
             idle: false,
         };
-        if let Err(Halt::Lost(error)) = task.drive().await {
-            refuse_all(&mut task.mailbox, &error);
-            task.let_go().await;
-        }
+        let stopped = task.engine.stopped().clone();
+        let end = tokio::select! {
+            biased;
+            () = stopped.cancelled() => Ok(()),
+            end = task.drive() => end,
+        };
         // Whatever still runs was started by a writer that is no longer one.
         task.running.abort_all(&task.speech);
+        let release = task.engine.parts().store.leases.release(&task.own);
+        // A store that does not answer finds out by itself that this node is gone.
+        let _ = tokio::time::timeout(RELEASE_WITHIN, release).await;
+        if let Err(Halt::Lost(error)) = end {
+            refuse_all(&mut task.mailbox, &error);
+            look_again(&task.engine, &task.session).await;
+        }
     }
 
     async fn drive(&mut self) -> Result<(), Halt> {
         self.recover().await?;
         loop {
             self.reconcile().await?;
-            if self.may_leave() && self.leave().await {
+            if self.may_leave() && self.retire().await {
                 return Ok(());
             }
             let Some(first) = self.next_letter().await else { return Ok(()) };
@@ -158,17 +177,17 @@ impl SessionTask {
         self.process(vec![letter]).await
     }
 
-    /// The next letter; none when it is time to stop at once.
+    /// The next letter; none when nobody can write one any more.
     async fn next_letter(&mut self) -> Option<Letter> {
-        let idle = self.engine.parts().config.idle_after;
         let draining = self.is_draining();
+        // A letter that was on its way may never arrive: its sender can give up.
+        let quiet = if draining { LOOK_EVERY } else { self.engine.parts().config.idle_after };
         tokio::select! {
             biased;
-            () = self.engine.stopped().cancelled() => None,
             Some(letter) = self.reports.recv() => Some(letter),
             letter = self.mailbox.recv() => letter,
             () = self.engine.draining().cancelled(), if !draining => Some(Letter::Wake),
-            () = tokio::time::sleep(idle), if !draining => Some(Letter::Idle),
+            () = tokio::time::sleep(quiet) => Some(Letter::Idle),
         }
     }
 
@@ -186,24 +205,19 @@ impl SessionTask {
         self.running.is_empty() && (self.is_draining() || self.idle || !self.live.session.opened)
     }
 
-    /// Gives the session up after a failure, and has it looked at again soon: by whoever owns it
-    /// then.
-    async fn let_go(&self) {
-        let _ = self.engine.parts().store.leases.release(&self.own).await;
-        let later = self.engine.parts().clock.now().checked_add(jiff::SignedDuration::from_secs(1));
-        if let Ok(at) = later {
-            let _ = self.engine.wakes().try_send((at, self.session.clone()));
-        }
-    }
-
-    /// Leaves memory, unless a letter is on its way.
-    async fn leave(&mut self) -> bool {
+    /// Makes ready to leave memory, unless a letter is on its way.
+    async fn retire(&mut self) -> bool {
         self.put_snapshot().await;
-        if !self.engine.retire(&self.session, &self.mailbox) {
-            return false;
-        }
-        let _ = self.engine.parts().store.leases.release(&self.own).await;
-        true
+        self.engine.retire(&self.session, &self.mailbox)
+    }
+}
+
+/// Has a session looked at again soon, after a failure: by whoever owns it then.
+async fn look_again(engine: &Engine, session: &SessionId) {
+    let later = engine.parts().clock.now().checked_add(jiff::SignedDuration::from_secs(1));
+    if let Ok(at) = later {
+        // A scheduler that is gone has stopped with the engine.
+        let _ = engine.wakes().send((at, session.clone())).await;
     }
 }
 

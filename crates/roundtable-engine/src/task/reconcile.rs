@@ -57,19 +57,22 @@ impl Running {
     }
 
     pub fn abort_all(&mut self, speech: &Speech) {
-        for (key, effect) in self.effects.drain() {
-            effect.end(&key, speech);
-        }
+        self.effects.drain().for_each(|(key, _)| hush(&key, speech));
     }
 }
 
-impl Effect {
-    fn end(&self, key: &Key, speech: &Speech) {
+impl Drop for Effect {
+    /// However a session's task ends, nothing goes on for it.
+    fn drop(&mut self) {
         self.cancellation.cancel();
         self.abort.abort();
-        if let Key::Model(iteration, _) = key {
-            speech.end(iteration);
-        }
+    }
+}
+
+/// What an effect was saying is over.
+fn hush(key: &Key, speech: &Speech) {
+    if let Key::Model(iteration, _) = key {
+        speech.end(iteration);
     }
 }
 
@@ -99,8 +102,8 @@ impl SessionTask {
                     }
                     (Want::WakeAt(at), _) if self.wake_at != Some(*at) => {
                         self.wake_at = Some(*at);
-                        // A full scheduler finds the session again on its next sweep.
-                        let _ = self.engine.wakes().try_send((*at, self.session.clone()));
+                        // A scheduler that is gone has stopped with the engine.
+                        let _ = self.engine.wakes().send((*at, self.session.clone())).await;
                     }
                     (_, _) => {}
                 }
@@ -115,10 +118,10 @@ impl SessionTask {
     fn end_unwanted(&mut self, wants: &[Want]) {
         let wanted: Vec<Key> = wants.iter().filter_map(key).collect();
         let speech = &self.speech;
-        self.running.effects.retain(|key, effect| {
+        self.running.effects.retain(|key, _| {
             let keep = wanted.contains(key);
             if !keep {
-                effect.end(key, speech);
+                hush(key, speech);
             }
             keep
         });

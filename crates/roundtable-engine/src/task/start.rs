@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use jiff::{SignedDuration, Timestamp};
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, ToolCallId, TurnId};
 use roundtable_core::prompt::Prompt;
+use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
@@ -77,7 +79,7 @@ impl SessionTask {
         let scope = RunScope {
             ids: self.scope_of(turn, Some(tool_call))?,
             cancellation: cancellation.clone(),
-            deadline: self.live.session.wake_at(),
+            deadline: deadline_of(round, turn),
             budget: Budget { limits: turn.account.limits, spent: turn.account.spent },
         };
         let run = ToolRun {
@@ -142,4 +144,21 @@ impl SessionTask {
         });
         Effect { cancellation, abort: handle.abort_handle() }
     }
+}
+
+/// When a turn has to be over: by its own limit, by those of the turns that wait for it, or by the
+/// round's. What other turns of the round may take is not its concern.
+fn deadline_of(round: &Round, turn: &Turn) -> Option<Timestamp> {
+    let waiting_for = |turn: &&Turn| {
+        let (parent, _) = round.find_call(turn.parent.as_ref()?)?;
+        Some(parent)
+    };
+    let line = std::iter::successors(Some(turn), waiting_for);
+    let limits = line.map(|turn| (turn.started_at, turn.account.limits));
+    let limits = limits.chain([(round.opened_at, round.account.limits)]);
+    let ends = limits.filter_map(|(start, limits)| {
+        let limit = SignedDuration::from_millis(i64::try_from(limits.time_ms?).ok()?);
+        start.checked_add(limit).ok()
+    });
+    ends.min()
 }

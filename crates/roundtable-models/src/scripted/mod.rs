@@ -49,12 +49,18 @@ pub struct ScriptedModel {
     script: Arc<Script>,
     gates: Gates,
     received: Arc<Mutex<Vec<Received>>>,
+    remembers: bool,
 }
 
 impl ScriptedModel {
     /// A model that follows this script.
     pub fn new(script: Script) -> Self {
-        Self { script: Arc::new(script), gates: Gates::default(), received: Arc::default() }
+        Self { script: Arc::new(script), gates: Gates::default(), received: Arc::default(), remembers: true }
+    }
+
+    /// The same, but it keeps no record of what it received: for long runs.
+    pub fn forgetful(script: Script) -> Self {
+        Self { remembers: false, ..Self::new(script) }
     }
 
     /// The gates that replies wait at.
@@ -72,6 +78,20 @@ impl ScriptedModel {
         self.calls().len()
     }
 
+    /// Keeps a record of a request; where it is, if records are kept.
+    fn remember(&self, request: &ModelRequest) -> Option<usize> {
+        let mut calls = self.remembers.then(|| self.calls())?;
+        calls.push(Received {
+            key: request.key.clone(),
+            attempt: request.attempt,
+            session: request.scope.session.clone(),
+            agent: request.scope.agent.clone(),
+            prompt: whole_text(&request.messages),
+            usage: None,
+        });
+        Some(calls.len() - 1)
+    }
+
     fn calls(&self) -> std::sync::MutexGuard<'_, Vec<Received>> {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,18 +101,7 @@ impl ScriptedModel {
 impl Model for ScriptedModel {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let reply = self.script.reply(&request);
-        let index = {
-            let mut calls = self.calls();
-            calls.push(Received {
-                key: request.key.clone(),
-                attempt: request.attempt,
-                session: request.scope.session.clone(),
-                agent: request.scope.agent.clone(),
-                prompt: whole_text(&request.messages),
-                usage: None,
-            });
-            calls.len() - 1
-        };
+        let index = self.remember(&request);
         if let Some(gate) = &reply.gate {
             self.gates.wait(gate).await;
         }
@@ -128,7 +137,7 @@ impl Model for ScriptedModel {
         // The provider bills an answer when it is complete.
         let end = stream::once(async move {
             let mut received = received.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(call) = received.get_mut(index) {
+            if let Some(call) = index.and_then(|index| received.get_mut(index)) {
                 call.usage = Some(usage);
             }
             Ok(Chunk::Done(done))

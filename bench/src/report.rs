@@ -1,0 +1,50 @@
+//! A table of figures, each with its limit where it has one.
+
+use std::fmt;
+
+/// One figure.
+pub struct Row {
+    /// What was measured.
+    pub name: String,
+    /// What came out, in words.
+    pub figure: String,
+    /// What it is compared with in the same run, in words.
+    pub against: String,
+    /// The ratio of the two.
+    pub ratio: f64,
+    /// The most that the ratio may be, if there is an aim.
+    pub aim: Option<f64>,
+}
+
+/// A table.
+#[derive(Default)]
+pub struct Report {
+    rows: Vec<Row>,
+}
+
+impl Report {
+    /// Adds a figure and prints it at once, so that a long run shows how far it is.
+    pub fn add(&mut self, row: Row) {
+        eprintln!("  {}: {} ({:.2})", row.name, row.figure, row.ratio);
+        self.rows.push(row);
+    }
+
+    /// Whether every aim is met.
+    pub fn is_met(&self) -> bool {
+        self.rows.iter().all(|row| row.aim.is_none_or(|aim| row.ratio <= aim))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| what | measured | against | ratio | aim | met |\n|---|---|---|---|---|---|")?;
+        for row in &self.rows {
+            let (aim, met) = match row.aim {
+                None => ("–".to_owned(), "–"),
+                Some(aim) => (format!("≤ {aim}"), if row.ratio <= aim { "yes" } else { "NO" }),
+            };
+            writeln!(f, "| {} | {} | {} | {:.2} | {aim} | {met} |", row.name, row.figure, row.against, row.ratio)?;
+        }
+        Ok(())
+    }
+}

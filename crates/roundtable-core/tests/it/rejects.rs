@@ -1,0 +1,180 @@
+//! Refusals: each says what is wrong and what to do, and changes nothing. That nothing changes is
+//! checked by the table on every refusal.
+
+use roundtable_core::agent::Agent;
+use roundtable_core::event::Opening;
+use roundtable_core::id::{AgentId, IterationId, SessionId, ToolCallId};
+use roundtable_core::input::{Command, OnBusy, Ran, Reply, Report};
+use roundtable_core::settings::Settings;
+use roundtable_core::tool::ToolResult;
+use roundtable_core::{MessageContext, Reject};
+
+use crate::table::{Table, agent, nested, opening};
+
+fn refusal_of(agents: Vec<Agent>, settings: Settings) -> String {
+    Table::empty("test").refused(opening(agents, settings)).to_string()
+}
+
+#[test]
+fn a_session_has_one_to_sixty_four_agents_each_once() {
+    let none = refusal_of(Vec::new(), Settings::default());
+    assert_eq!(none, "a session has 1 to 64 agents, this one has 0");
+    let crowd = |count: usize| (0..count).map(|n| agent(&format!("A{n}"))).collect::<Vec<_>>();
+    let many = refusal_of(crowd(65), Settings::default());
+    assert_eq!(many, "a session has 1 to 64 agents, this one has 65");
+    Table::open(crowd(64));
+    let twice = refusal_of(vec![agent("Ada"), agent("Ada")], Settings::default());
+    assert_eq!(twice, "agent agt_ada takes part twice; give each its own name");
+}
+
+#[test]
+fn a_seat_is_for_an_agent_of_the_session() {
+    let seats = vec![AgentId::new("eve").unwrap()];
+    let refused = refusal_of(vec![agent("Ada")], Settings { seats, ..Settings::default() });
+    assert_eq!(refused, "agent agt_eve is not in this session");
+}
+
+#[test]
+fn a_session_has_at_least_one_round() {
+    let settings = Settings { total_rounds: Some(0), ..Settings::default() };
+    assert_eq!(refusal_of(vec![agent("Ada")], settings), "rounds must be at least 1");
+}
+
+#[test]
+fn an_empty_message_is_refused_and_going_on_without_one_is_not() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    for empty in ["", " \n\t"] {
+        let refused = table.say_busy(empty, OnBusy::Queue).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "the message is empty; say something, or continue the round without a message"
+        );
+    }
+    table.go_on();
+}
+
+#[test]
+fn a_message_can_be_as_long_as_the_settings_say_and_no_longer() {
+    let settings = Settings { max_message_bytes: 4, ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    let refused = table.say_busy("ääa", OnBusy::Queue).unwrap_err().to_string();
+    assert_eq!(refused, "the message may have 4 bytes at most, not 5");
+    table.say("ää");
+}
+
+#[test]
+fn a_message_of_another_conversation_is_refused() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    let mut say = table.next_say(Some("Hello"));
+    say.context = MessageContext::new("m1", &SessionId::new("other").unwrap(), None).unwrap();
+    let refused = table.refused(Command::Say(say)).to_string();
+    assert_eq!(
+        refused,
+        "the message belongs to conversation ses_other; send it there, not to ses_test"
+    );
+}
+
+#[test]
+fn two_messages_cannot_wait_under_one_id() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say("runs");
+    table.say("waits");
+    let mut say = table.next_say(Some("also waits"));
+    say.context = MessageContext::new("m2", &table.session().id, None).unwrap();
+    let refused = table.refused(Command::Say(say)).to_string();
+    assert_eq!(refused, "message m2 is waiting already; give each message its own id");
+}
+
+#[test]
+fn s03_an_id_that_a_client_chose_can_be_no_path_and_no_pattern() {
+    let session = SessionId::new("abc").unwrap();
+    for bad in ["", "a b", "../x", "a*", "%", "ä", &"x".repeat(65)] {
+        let refused = MessageContext::new(bad, &session, None).unwrap_err();
+        assert!(matches!(refused, Reject::BadId { .. }), "{bad}");
+        assert!(refused.to_string().contains("use letters, digits"));
+    }
+    let parsed: Reject = "trn_1".parse::<SessionId>().unwrap_err().into();
+    assert_eq!(
+        parsed.to_string(),
+        "\"trn_1\" is not a session id; a session id begins with \"ses_\""
+    );
+}
+
+/// Every report about something that never was, or is over.
+fn strange_reports() -> Vec<Report> {
+    let iteration = IterationId::derive("nowhere", 1);
+    let tool_call = ToolCallId::derive("nowhere", 1);
+    vec![
+        Report::ModelReplied { iteration: iteration.clone(), attempt: 1, reply: Reply::default() },
+        Report::ModelFailed { iteration, attempt: 1, error: "e".to_owned() },
+        Report::EffectBegins { tool_call: tool_call.clone() },
+        Report::ToolRan {
+            tool_call: tool_call.clone(),
+            attempt: 1,
+            ran: Ran::Returned(ToolResult::ok("r")),
+        },
+        Report::Evaluate { tool_call: tool_call.clone(), ordinal: 1, prompt: nested("x") },
+        Report::Publish {
+            tool_call,
+            ordinal: 1,
+            topic: "t".to_owned(),
+            data: serde_json::Value::Null,
+        },
+    ]
+}
+
+#[test]
+fn a_report_about_nothing_is_stale_whether_a_round_is_open_or_not() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    for open in [false, true] {
+        if open {
+            table.say("Hello");
+        }
+        for report in strange_reports() {
+            let refused = table.refused(report);
+            assert!(matches!(refused, Reject::Stale { .. }), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn a_report_with_another_attempt_is_stale() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    table.say("Hello");
+    for attempt in [0, 2] {
+        let (iteration, reply) = (table.iteration("r1.t1.i1"), Reply::default());
+        table.refused(Report::ModelReplied { iteration: iteration.clone(), attempt, reply });
+        let error = "down".to_owned();
+        table.refused(Report::ModelFailed { iteration, attempt, error });
+    }
+}
+
+#[test]
+fn what_a_handler_publishes_has_the_size_of_a_message_at_most() {
+    use roundtable_core::tool::{Effect, ToolDecl};
+    let settings = Settings { max_message_bytes: 16, ..Settings::default() };
+    let tools = vec![ToolDecl::handler("search", Effect::Pure)];
+    let ada = crate::table::agent_with("Ada", tools);
+    let mut table = Table::open_with(vec![ada], settings);
+    table.say("Hello");
+    let call = crate::table::ask("search", serde_json::json!({}));
+    table.asks("r1.t1.i1", "", vec![call]);
+    let publish = |table: &Table, data: &str| Report::Publish {
+        tool_call: table.call("r1.t1.i1.c1"),
+        ordinal: 1,
+        topic: "topic".to_owned(),
+        data: serde_json::json!(data),
+    };
+    let refused = table.refused(publish(&table, "0123456789")).to_string();
+    assert_eq!(refused, "the published data may have 16 bytes at most, not 17");
+    table.ok(publish(&table, "012345678"));
+}
+
+#[test]
+fn an_opening_reads_back_from_the_command_that_carried_it() {
+    let command = opening(vec![agent("Ada")], Settings::default());
+    let json = serde_json::to_string(&command).unwrap();
+    let Command::Open(read) = serde_json::from_str(&json).unwrap() else { panic!("{json}") };
+    let read: Opening = *read;
+    assert_eq!(Command::Open(Box::new(read)), command);
+}

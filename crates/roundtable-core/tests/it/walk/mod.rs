@@ -1,0 +1,141 @@
+//! Random walks: whatever happens in whatever order, what must hold holds.
+
+mod ledger;
+mod moves;
+mod oracle;
+mod player;
+
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use roundtable_core::Live;
+use roundtable_core::event::{Body, Event, Origin, RoundEvent};
+use roundtable_core::id::SessionId;
+use roundtable_core::input::{Command, Env};
+use roundtable_core::session::Status;
+
+use moves::{Move, Setup};
+use player::Player;
+
+fn config(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, ..Config::default() }
+}
+
+fn walk(setup: &Setup, moves: &[Move]) -> Player {
+    let mut player = Player::open(setup);
+    for one in moves {
+        player.play(one);
+    }
+    player
+}
+
+proptest! {
+    #![proptest_config(config(192))]
+
+    /// Scopes close once, children first; budgets hold; the log alone gives the state; inputs,
+    /// requests and effects have one fate each. The oracle and the ledger know only events.
+    #[test]
+    fn whatever_happens_the_log_is_sound_and_gives_the_state(
+        setup in moves::setup(),
+        moves in prop::collection::vec(moves::any_move(), 10..90),
+    ) {
+        let mut player = walk(&setup, &moves);
+        player.check_resume();
+        player.finish();
+        player.oracle.check_all_closed();
+    }
+
+    /// A round that no person holds up comes to its end by itself, whatever came before.
+    #[test]
+    fn what_has_work_can_be_driven_to_the_end_of_its_rounds(
+        setup in moves::setup(),
+        moves in prop::collection::vec(moves::any_move(), 5..50),
+    ) {
+        let mut player = walk(&setup, &moves);
+        player.drive();
+        prop_assert!(!player.live.session.has_work());
+        prop_assert!(player.live.session.wants().is_empty());
+    }
+
+    /// A fork at any closed round is a session of its own, and resumes like any other.
+    #[test]
+    fn a_fork_can_be_had_at_the_end_of_every_round(
+        setup in moves::setup(),
+        moves in prop::collection::vec(moves::any_move(), 5..60),
+        pick in any::<prop::sample::Index>(),
+    ) {
+        let player = walk(&setup, &moves);
+        let closed = |event: &&Event| matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }));
+        let ends: Vec<&Event> = player.log.iter().filter(closed).collect();
+        prop_assume!(!ends.is_empty());
+        check_fork(&player, ends[pick.index(ends.len())]);
+    }
+
+    /// Replaying is total: a log that lost, doubled or swapped events stops nobody.
+    #[test]
+    fn a_damaged_log_is_folded_without_a_panic(
+        setup in moves::setup(),
+        moves in prop::collection::vec(moves::any_move(), 5..60),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8), 1..12),
+    ) {
+        let mut log = walk(&setup, &moves).log;
+        for (index, kind) in damage {
+            let at = index.index(log.len());
+            match kind {
+                0 => log[at].body = Body::Redacted,
+                1 => log.insert(at, log[at].clone()),
+                _ => log.swap(at, 0),
+            }
+        }
+        let mut live = Live::new(SessionId::new("damaged").unwrap());
+        for event in &log {
+            live.apply(event);
+            let _ = (live.session.wants(), live.session.has_work(), live.session.window_from());
+        }
+    }
+}
+
+fn check_fork(player: &Player, end: &Event) {
+    let past: Vec<&Event> = player.log.iter().filter(|event| event.seq <= end.seq).collect();
+    let mut fork = Live::new(SessionId::new("fork").unwrap());
+    past.iter().for_each(|event| fork.apply(event));
+    let origin = Origin { session: player.live.session.id.clone(), seq: end.seq };
+    let done = fork.session.settings.total_rounds.is_some_and(|total| fork.session.last_number >= total);
+    let input = Command::Fork { origin, agents: None }.into();
+    let forked = fork.step(&input, &Env::at(player.now), roundtable_core::Starts::Allowed);
+    let Ok(events) = forked else {
+        assert!(done, "a fork is refused only where no round is left");
+        return;
+    };
+    assert_eq!(events.len(), 1, "nothing follows from a fork by itself");
+    assert_eq!(fork.session.status, Status::Active);
+    let conversation = |live: &Live| {
+        live.session.marks.iter().all(|mark| mark.input.conversation_id() == "ses_fork")
+    };
+    assert!(conversation(&fork), "what is run again here answers here");
+    let json = serde_json::to_string(&fork.session).unwrap();
+    let session = serde_json::from_str::<roundtable_core::session::Session>(&json).unwrap();
+    let from = session.window_from();
+    let log = past.into_iter().chain(&events).filter(|event| event.seq >= from);
+    assert_eq!(Live::resume(session, log), fork);
+}
+#[test]
+fn zz_stats() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::new(config(1));
+    let mut counts = std::collections::BTreeMap::<String, usize>::new();
+    for _ in 0..400 {
+        let setup = moves::setup().new_tree(&mut runner).unwrap().current();
+        let list = prop::collection::vec(moves::any_move(), 10..90).new_tree(&mut runner).unwrap().current();
+        let player = walk(&setup, &list);
+        for e in &player.log {
+            let mut k = e.body.kind();
+            if let Body::ToolCall(roundtable_core::event::ToolCallEvent::ToolCallFinished(o)) = &e.body { k += &format!(" {}", serde_json::to_value(o).unwrap()["outcome"]); }
+            if let Body::Iteration(roundtable_core::event::IterationEvent::IterationClosed{outcome}) = &e.body { k += &format!(" {outcome:?}"); }
+            if let Body::Turn(TurnEvent::TurnStarted{task,..}) = &e.body { k += &format!(" {}", serde_json::to_value(task).unwrap()["task"]); }
+            if let Body::Context(roundtable_core::event::ContextEvent::ContextRequested(r)) = &e.body { k += &format!(" {}", serde_json::to_value(r).unwrap()["about"]); }
+            *counts.entry(k).or_default() += 1;
+        }
+    }
+    println!("{counts:#?}");
+}
+use roundtable_core::event::TurnEvent;

@@ -1,0 +1,147 @@
+//! What can happen next, as plain data: it shrinks, and means something in every state.
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use roundtable_core::agent::Agent;
+use roundtable_core::budget::{Limits, Price};
+use roundtable_core::input::OnBusy;
+use roundtable_core::settings::{Order, Settings};
+use roundtable_core::tool::{Effect, ToolDecl};
+
+use crate::table::agent_with;
+
+/// The tools of every agent, by the number that a move calls them with; 6 is unknown to all.
+pub const TOOLS: [&str; 7] =
+    ["look", "note", "pay", "sign", "delegate", "request_context", "unheard_of"];
+
+/// How a session is set up.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    pub agents: Vec<Agent>,
+    pub settings: Settings,
+}
+
+/// What a model says: whether there is a text, the calls by tool and variant, and which parts of
+/// its reservation it uses up.
+#[derive(Debug, Clone)]
+pub struct Words {
+    pub text: bool,
+    pub calls: Vec<(usize, u8)>,
+    pub usage: Option<(u8, u8)>,
+}
+
+/// What happens. An `Index` picks among what there is to pick from.
+#[derive(Debug, Clone)]
+pub enum Move {
+    Say { text: bool, on_busy: OnBusy, answers: bool },
+    Provide { pick: Index, success: bool },
+    Stop,
+    Pause,
+    Resume,
+    Complete,
+    Regenerate,
+    Rewind { pick: Index },
+    Select { pick: Index },
+    /// One of the wants is met; where there is none, a person speaks.
+    Act { pick: Index, reply: Words, how: u8 },
+    Fail { pick: Index },
+    Stream { pick: Index },
+    Evaluate { pick: Index, ordinal: u32, other: bool },
+    Publish { pick: Index, ordinal: u32 },
+    Repeat { pick: Index },
+    WriterChanged,
+    Wait(i64),
+    Hold(bool),
+}
+
+pub fn any_move() -> impl Strategy<Value = Move> {
+    let on_busy = prop::sample::select(vec![OnBusy::Queue, OnBusy::Reject, OnBusy::Interrupt]);
+    let pick = any::<Index>;
+    prop_oneof![
+        4 => (any::<bool>(), on_busy, prop::bool::weighted(0.8))
+            .prop_map(|(text, on_busy, answers)| Move::Say { text, on_busy, answers }),
+        4 => (pick(), any::<bool>()).prop_map(|(pick, success)| Move::Provide { pick, success }),
+        1 => Just(Move::Stop),
+        1 => Just(Move::Pause),
+        3 => Just(Move::Resume),
+        1 => prop::bool::weighted(0.2)
+            .prop_map(|really| if really { Move::Complete } else { Move::Resume }),
+        2 => Just(Move::Regenerate),
+        2 => pick().prop_map(|pick| Move::Rewind { pick }),
+        4 => pick().prop_map(|pick| Move::Select { pick }),
+        60 => (pick(), words(), 0..8_u8)
+            .prop_map(|(pick, reply, how)| Move::Act { pick, reply, how }),
+        2 => pick().prop_map(|pick| Move::Fail { pick }),
+        2 => pick().prop_map(|pick| Move::Stream { pick }),
+        8 => (pick(), 1..4_u32, prop::bool::weighted(0.1))
+            .prop_map(|(pick, ordinal, other)| Move::Evaluate { pick, ordinal, other }),
+        2 => (pick(), 1..3_u32).prop_map(|(pick, ordinal)| Move::Publish { pick, ordinal }),
+        2 => pick().prop_map(|pick| Move::Repeat { pick }),
+        3 => Just(Move::WriterChanged),
+        2 => (0..40_i64).prop_map(Move::Wait),
+        2 => any::<bool>().prop_map(Move::Hold),
+    ]
+}
+
+fn words() -> impl Strategy<Value = Words> {
+    let calls = prop_oneof![
+        1 => Just(Vec::new()),
+        1 => prop::collection::vec((0..TOOLS.len(), 0..2_u8), 1..4),
+    ];
+    let usage = prop::option::weighted(0.8, (any::<u8>(), any::<u8>()));
+    (any::<bool>(), calls, usage).prop_map(|(text, calls, usage)| Words { text, calls, usage })
+}
+
+fn limits(calls: std::ops::Range<u64>) -> impl Strategy<Value = Limits> {
+    let calls = prop::option::weighted(0.15, calls);
+    let tokens = prop::option::weighted(0.15, 200..4_000_u64);
+    let cost = prop::option::weighted(0.1, 200..2_000_u64);
+    let time_ms = prop::option::weighted(0.1, 1_000..40_000_u64);
+    (calls, tokens, cost, time_ms)
+        .prop_map(|(calls, tokens, cost, time_ms)| Limits { calls, tokens, cost, time_ms })
+}
+
+pub fn setup() -> impl Strategy<Value = Setup> {
+    let shape = (any::<bool>(), prop::option::weighted(0.2, 1..5_u32), 1..4_u32, 1..4_u32);
+    let agents = (1..4_usize, 1..6_u32, limits(1..5));
+    (shape, agents, limits(1..30), limits(1..12)).prop_map(
+        |((sequential, total_rounds, max_depth, window_rounds), agents, session, round)| {
+            let (count, max_iterations, limits) = agents;
+            let order = if sequential { Order::Sequential } else { Order::Parallel };
+            let settings = Settings {
+                order,
+                total_rounds,
+                max_depth,
+                window_rounds,
+                session_limits: session,
+                round_limits: round,
+                max_waiting: 4,
+                ..Settings::default()
+            };
+            Setup { agents: cast(count, max_iterations, limits), settings }
+        },
+    )
+}
+
+fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
+    let tools = vec![
+        ToolDecl::handler("look", Effect::Pure),
+        ToolDecl::handler("note", Effect::Idempotent),
+        ToolDecl::handler("pay", Effect::Effectful),
+        ToolDecl::handler("sign", Effect::Effectful).with_approval(),
+        ToolDecl::delegate(),
+        ToolDecl::request_context(),
+    ];
+    let names = ["Ada", "Bob", "Cid"];
+    let ids: Vec<_> = names.map(|name| crate::table::agent(name).id).to_vec();
+    let price = Some(Price { input: 500_000, output: 1_000_000 });
+    let member = |name: &&str| Agent {
+        max_iterations,
+        max_tokens: 20,
+        limits,
+        price,
+        workers: ids.clone(),
+        ..agent_with(name, tools.clone())
+    };
+    names.iter().take(count).map(member).collect()
+}

@@ -1,0 +1,364 @@
+//! Plays moves on a session, and checks after each what must hold.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::sample::Index;
+use roundtable_core::budget::Usage;
+use roundtable_core::context_request::ContextResult;
+use roundtable_core::event::{CallRecord, Event};
+use roundtable_core::id::{IterationId, SessionId, ToolCallId};
+use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
+use roundtable_core::iteration::Phase;
+use roundtable_core::session::{Session, Status};
+use roundtable_core::tool::ToolResult;
+use roundtable_core::want::Want;
+use roundtable_core::{Live, MessageContext, Reject, Starts};
+use serde_json::{Value, json};
+
+use super::ledger::Ledger;
+use super::moves::{Move, Setup, TOOLS, Words};
+use super::oracle::Oracle;
+use crate::table::{ask, nested, opening};
+
+pub struct Player {
+    pub live: Live,
+    pub log: Vec<Event>,
+    pub now: Timestamp,
+    pub oracle: Oracle,
+    ledger: Ledger,
+    /// The fold of the events as they read back from JSON: the state after a restart.
+    shadow: Live,
+    starts: Starts,
+    partials: BTreeMap<IterationId, String>,
+    reported: Vec<Report>,
+    messages: u32,
+}
+
+impl Player {
+    pub fn open(setup: &Setup) -> Self {
+        let id = SessionId::new("walk").unwrap();
+        let mut player = Self {
+            live: Live::new(id.clone()),
+            log: Vec::new(),
+            now: "2026-01-01T00:00:00Z".parse().unwrap(),
+            oracle: Oracle::default(),
+            ledger: Ledger::default(),
+            shadow: Live::new(id),
+            starts: Starts::Allowed,
+            partials: BTreeMap::new(),
+            reported: Vec::new(),
+            messages: 0,
+        };
+        let opened = player.feed(opening(setup.agents.clone(), setup.settings.clone()));
+        assert!(opened.is_ok());
+        player
+    }
+
+    fn feed(&mut self, input: impl Into<Input>) -> Result<(), Reject> {
+        let env = Env { now: self.now, partials: self.partials.clone() };
+        let before = self.live.clone();
+        match self.live.step(&input.into(), &env, self.starts) {
+            Ok(events) => {
+                self.record(events);
+                Ok(())
+            }
+            Err(reject) => {
+                assert_eq!(self.live, before, "a refused input changes nothing: {reject}");
+                Err(reject)
+            }
+        }
+    }
+
+    fn report(&mut self, report: Report) {
+        self.reported.push(report.clone());
+        let _ = self.feed(report);
+    }
+
+    fn record(&mut self, events: Vec<Event>) {
+        for event in events {
+            assert_eq!(event.seq.0, self.log.len() as u64 + 1, "no gap");
+            let json = serde_json::to_string(&event).unwrap();
+            self.shadow.apply(&serde_json::from_str(&json).unwrap());
+            self.oracle.see(&event);
+            self.ledger.see(&event);
+            self.log.push(event);
+        }
+        assert_eq!(self.shadow, self.live, "the log alone gives the same state");
+        self.ledger.check(&self.live.session);
+        self.oracle.check_wants(&self.live.session.wants());
+        self.check_live();
+        if self.log.len().is_multiple_of(5) {
+            self.check_resume();
+        }
+    }
+
+    /// Where nobody waits for people, something is under way.
+    fn check_live(&self) {
+        let session = &self.live.session;
+        if self.starts == Starts::Allowed && session.has_work() {
+            assert!(!session.wants().is_empty(), "there is work, and nothing is wanted");
+        }
+    }
+
+    pub fn check_resume(&self) {
+        let json = serde_json::to_string(&self.live.session).unwrap();
+        let session: Session = serde_json::from_str(&json).unwrap();
+        let from = session.window_from();
+        let resumed = Live::resume(session, self.log.iter().filter(|event| event.seq >= from));
+        assert_eq!(resumed, self.live, "snapshot and window give the same state");
+    }
+
+    /// Ends the session, so that everything has to be closed.
+    pub fn finish(&mut self) {
+        let _ = self.feed(Command::Complete { reason: "the walk is over".to_owned() });
+        assert!(self.live.session.round.is_none() && self.live.session.waiting.is_empty());
+    }
+
+    /// Answers everything until nothing has work to do.
+    pub fn drive(&mut self) {
+        self.play(&Move::Hold(false));
+        let _ = self.feed(Command::Resume);
+        for _ in 0..2_000 {
+            let requests: Vec<_> = self.live.session.requests.iter().map(|r| r.id.clone()).collect();
+            if let Some(request) = requests.first() {
+                let results = vec![ContextResult::found(request.clone(), "yes")];
+                if self.feed(Command::Provide(results)).is_ok() {
+                    continue;
+                }
+            }
+            let Some(want) = self.live.session.wants().into_iter().next() else { return };
+            self.satisfy(want);
+        }
+        panic!("it goes on for ever");
+    }
+
+    fn satisfy(&mut self, want: Want) {
+        match want {
+            Want::CallModel { iteration, attempt, .. } => {
+                let reply = Reply { text: "Done.".to_owned(), ..Reply::default() };
+                self.report(Report::ModelReplied { iteration, attempt, reply });
+            }
+            Want::RunTool { tool_call, attempt, .. } => {
+                let ran = Ran::Returned(ToolResult::ok("done"));
+                self.report(Report::ToolRan { tool_call, attempt, ran });
+            }
+            Want::BeginEffect { tool_call } => self.report(Report::EffectBegins { tool_call }),
+            Want::WakeAt(at) => {
+                self.now = self.now.max(at);
+                self.report(Report::Woke);
+            }
+        }
+    }
+}
+
+/// The moves.
+impl Player {
+    pub fn play(&mut self, one: &Move) {
+        self.now = self.now.checked_add(SignedDuration::from_millis(100)).unwrap();
+        match one {
+            Move::Say { text, on_busy, answers } => self.say(*text, *on_busy, *answers),
+            Move::Provide { pick, success } => self.provide(pick, *success),
+            Move::Stop => self.command(Command::Stop),
+            Move::Pause => self.command(Command::Pause),
+            Move::Resume => self.command(Command::Resume),
+            Move::Complete => self.command(Command::Complete { reason: "enough".to_owned() }),
+            Move::Regenerate => self.command(Command::Regenerate),
+            Move::Rewind { pick } => self.rewind(pick),
+            Move::Select { pick } => self.select(pick),
+            Move::Act { pick, reply, how } => self.act(pick, reply, *how),
+            Move::Fail { pick } => self.fail(pick),
+            Move::Stream { pick } => self.stream(pick),
+            Move::Evaluate { pick, ordinal, other } => self.evaluate(pick, *ordinal, *other),
+            Move::Publish { pick, ordinal } => self.publish(pick, *ordinal),
+            Move::Repeat { pick } => self.repeat(pick),
+            Move::WriterChanged => self.report(Report::WriterChanged),
+            Move::Wait(seconds) => {
+                self.now = self.now.checked_add(SignedDuration::from_secs(*seconds)).unwrap();
+                self.report(Report::Woke);
+            }
+            Move::Hold(held) => self.hold(*held),
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        let _ = self.feed(command);
+    }
+
+    fn hold(&mut self, held: bool) {
+        self.starts = if held { Starts::Held } else { Starts::Allowed };
+        let env = Env { now: self.now, partials: self.partials.clone() };
+        let events = self.live.settle(&env, self.starts);
+        self.record(events);
+    }
+
+    fn say(&mut self, text: bool, on_busy: OnBusy, answers: bool) {
+        self.messages += 1;
+        let id = format!("m{}", self.messages);
+        let answer = |request: &roundtable_core::context_request::ContextRequest| {
+            ContextResult::found(request.id.clone(), "so it is")
+        };
+        let results = self.live.session.requests.iter().filter(|_| answers).map(answer).collect();
+        let say = Say {
+            context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
+            sender: "User".to_owned(),
+            text: text.then(|| format!("message {id}")),
+            on_busy,
+            results,
+        };
+        self.command(Command::Say(say));
+    }
+
+    fn provide(&mut self, pick: &Index, success: bool) {
+        let known: Vec<_> = self.live.session.requests.iter().map(|r| r.id.clone()).collect();
+        let Some(request) = choose(pick, &known) else { return };
+        let result = if success {
+            ContextResult::found(request.clone(), "so it is")
+        } else {
+            ContextResult::not_found(request.clone(), "nobody knows")
+        };
+        self.command(Command::Provide(vec![result]));
+    }
+
+    fn rewind(&mut self, pick: &Index) {
+        // The past changes only while nothing runs.
+        self.command(Command::Stop);
+        let numbers: Vec<u32> = self.live.session.marks.iter().map(|mark| mark.number).collect();
+        let Some(number) = choose(pick, &numbers) else { return };
+        self.command(Command::Rewind { number: *number });
+    }
+
+    fn select(&mut self, pick: &Index) {
+        self.command(Command::Stop);
+        let marks = self.live.session.marks.iter();
+        let takes: Vec<(u32, u32)> = marks.map(|mark| (mark.number, mark.take)).collect();
+        let Some((number, take)) = choose(pick, &takes) else { return };
+        self.command(Command::SelectTake { number: *number, take: *take });
+    }
+
+    fn model_call(&self, pick: &Index) -> Option<(IterationId, u32)> {
+        let wants = self.live.session.wants();
+        let calls = wants.iter().filter_map(|want| match want {
+            Want::CallModel { iteration, attempt, .. } => Some((iteration.clone(), *attempt)),
+            _ => None,
+        });
+        choose(pick, &calls.collect::<Vec<_>>()).cloned()
+    }
+
+    fn tool_run(&self, pick: &Index) -> Option<(ToolCallId, u32)> {
+        let wants = self.live.session.wants();
+        let runs = wants.iter().filter_map(|want| match want {
+            Want::RunTool { tool_call, attempt, .. } => Some((tool_call.clone(), *attempt)),
+            _ => None,
+        });
+        choose(pick, &runs.collect::<Vec<_>>()).cloned()
+    }
+
+    fn act(&mut self, pick: &Index, words: &Words, how: u8) {
+        let wants = self.live.session.wants();
+        match choose(pick, &wants) {
+            Some(Want::CallModel { iteration, attempt, .. }) => {
+                let reply = self.reply(iteration, words);
+                let (iteration, attempt) = (iteration.clone(), *attempt);
+                self.report(Report::ModelReplied { iteration, attempt, reply });
+            }
+            Some(Want::RunTool { tool_call, attempt, .. }) => {
+                let ran = match how {
+                    0 => Ran::Refused("not today".to_owned()),
+                    1 => Ran::CutOff("timeout".to_owned()),
+                    2 => Ran::Returned(ToolResult::failed("no")),
+                    _ => Ran::Returned(ToolResult::ok("done")),
+                };
+                let (tool_call, attempt) = (tool_call.clone(), *attempt);
+                self.report(Report::ToolRan { tool_call, attempt, ran });
+            }
+            Some(Want::BeginEffect { tool_call }) => {
+                self.report(Report::EffectBegins { tool_call: tool_call.clone() });
+            }
+            Some(Want::WakeAt(_)) => {}
+            None => self.nudge(pick, how),
+        }
+    }
+
+    /// Nothing is under way: a person does something.
+    fn nudge(&mut self, pick: &Index, how: u8) {
+        if self.live.session.status == Status::Paused {
+            self.command(Command::Resume);
+        } else if self.live.session.requests.is_empty() || how == 0 {
+            self.say(how > 1, OnBusy::Queue, how > 2);
+        } else {
+            self.provide(pick, how > 1);
+        }
+    }
+
+    fn reply(&self, iteration: &IterationId, words: &Words) -> Reply {
+        let usage = words.usage.map(|parts| self.usage(iteration, parts));
+        let calls = words.calls.iter().map(|(tool, variant)| call(TOOLS[*tool], *variant));
+        Reply {
+            text: if words.text { format!("words of {iteration}") } else { String::new() },
+            calls: calls.collect(),
+            record: CallRecord { usage, ..CallRecord::default() },
+        }
+    }
+
+    /// Some part of what was reserved, never more.
+    fn usage(&self, iteration: &IterationId, (input, output): (u8, u8)) -> Usage {
+        let round = self.live.session.round.as_ref().unwrap();
+        let turn = round.turn_of_iteration(iteration).unwrap();
+        let Phase::AwaitingModel { reserved, .. } = turn.iteration.as_ref().unwrap().phase else {
+            panic!("it is wanted, so it is awaited");
+        };
+        let max_tokens = u64::from(self.live.session.find_agent(&turn.agent).unwrap().max_tokens);
+        let prompt = reserved.tokens - max_tokens;
+        let part = |whole: u64, share: u8| whole * u64::from(share) / 255;
+        Usage { input: part(prompt, input), output: part(max_tokens, output), ..Usage::default() }
+    }
+
+    fn fail(&mut self, pick: &Index) {
+        let Some((iteration, attempt)) = self.model_call(pick) else { return };
+        self.report(Report::ModelFailed { iteration, attempt, error: "down".to_owned() });
+    }
+
+    fn stream(&mut self, pick: &Index) {
+        let Some((iteration, _)) = self.model_call(pick) else { return };
+        self.partials.insert(iteration, "half a sen".to_owned());
+    }
+
+    fn evaluate(&mut self, pick: &Index, ordinal: u32, other: bool) {
+        let Some((tool_call, _)) = self.tool_run(pick) else { return };
+        let mut prompt = nested(&format!("prompt {ordinal}{}", if other { "?" } else { "" }));
+        prompt.tools = vec!["look".to_owned(), "pay".to_owned()];
+        self.report(Report::Evaluate { tool_call, ordinal, prompt });
+    }
+
+    fn publish(&mut self, pick: &Index, ordinal: u32) {
+        let Some((tool_call, _)) = self.tool_run(pick) else { return };
+        let (topic, data) = ("progress".to_owned(), json!(ordinal));
+        self.report(Report::Publish { tool_call, ordinal, topic, data });
+    }
+
+    /// A report comes a second time, or late.
+    fn repeat(&mut self, pick: &Index) {
+        let Some(report) = choose(pick, &self.reported).cloned() else { return };
+        let _ = self.feed(report);
+    }
+}
+
+fn choose<'a, T>(pick: &Index, among: &'a [T]) -> Option<&'a T> {
+    if among.is_empty() { None } else { Some(pick.get(among)) }
+}
+
+fn call(name: &str, variant: u8) -> AskedCall {
+    let arguments: Value = match name {
+        "delegate" => {
+            json!({"agent": if variant == 0 { "ada" } else { "cid" }, "mission": "dig"})
+        }
+        "request_context" => json!({
+            "query": "the price",
+            "reason": "to decide",
+            "priority": if variant == 0 { "required" } else { "optional" },
+        }),
+        _ => json!({"variant": variant}),
+    };
+    ask(name, arguments)
+}

@@ -1,0 +1,371 @@
+//! Callers: each has a session in view, a list of what it wants to do, and the patience to send
+//! again what was not answered. What a client knows outlives every process.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use roundtable_backend::Disk;
+use roundtable_core::MessageContext;
+use roundtable_core::context_request::ContextResult;
+use roundtable_core::event::{Body, Event, IterationEvent, Opening, Origin, RoundEvent, Seq};
+use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::session::{Session, Status};
+use roundtable_engine::{Engine, EngineError, Subscription};
+
+use super::dice::Dice;
+use crate::oracle::{Answer, Order, Reading};
+
+/// Something that a client waits to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// So many rounds have closed.
+    Closed(usize),
+    /// So many model calls have started.
+    Started(usize),
+    /// So many requests have been raised.
+    Asked(usize),
+    /// Nothing is under way, and nobody is asked anything.
+    Rest,
+}
+
+/// Something that a client does.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Opens its session.
+    Open(Box<Opening>),
+    /// Opens its session as a fork of another, where so many rounds had closed there.
+    Fork(SessionId, usize),
+    /// Says something.
+    Say(String, OnBusy),
+    /// Says something and answers all pending requests with it.
+    SayAndAnswer(String),
+    /// Says something, without an id for the command: it cannot be sent again.
+    SayOnce(String),
+    /// Sends any other command.
+    Send(Command),
+    /// Answers the requests that were raised so far once more.
+    AnswerAgain,
+    /// Sends the last acknowledged command again: the answer has to be the same.
+    SendAgain,
+    /// Asks for the state.
+    Look,
+    /// Waits for so many milliseconds.
+    Wait(u64),
+    /// Waits to see something.
+    Until(Sight),
+}
+
+/// Who answers the requests of agents.
+#[derive(Debug, Clone)]
+pub enum Conduct {
+    /// This client does not.
+    Reads,
+    /// This one does, and the dice say what.
+    Answers(Dice),
+}
+
+/// A caller.
+pub struct Client {
+    name: String,
+    session: SessionId,
+    conduct: Conduct,
+    acts: VecDeque<Act>,
+    orders: Vec<Order>,
+    view: Session,
+    events: Vec<Arc<Event>>,
+    states: Vec<Session>,
+}
+
+/// What a client does next.
+enum Move {
+    Send(usize),
+    SendAgain(usize),
+    Look,
+    Wait(Duration),
+    Watch,
+}
+
+impl Client {
+    /// A client of a session.
+    pub fn new(name: &str, session: &SessionId, conduct: Conduct, acts: Vec<Act>) -> Self {
+        Self {
+            name: name.to_owned(),
+            session: session.clone(),
+            conduct,
+            acts: acts.into(),
+            orders: Vec::new(),
+            view: Session::new(session.clone()),
+            events: Vec::new(),
+            states: Vec::new(),
+        }
+    }
+
+    /// Its session.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// What it sent and was told.
+    pub fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
+    /// The states that it asked for.
+    pub fn states(&self) -> &[Session] {
+        &self.states
+    }
+
+    /// What it read.
+    pub fn reading(&self) -> Reading {
+        Reading { session: self.session.clone(), from: Seq(1), events: self.events.clone() }
+    }
+
+    /// In one line, what it is at.
+    pub fn status(&self) -> String {
+        let open: Vec<_> = self.orders.iter().filter(|o| o.answer == Answer::Open).collect();
+        format!(
+            "{} of {}: at {}, round {:?}, waiting {:?}, requests {:?}, next {:?}, unanswered {open:?}",
+            self.name,
+            self.session,
+            self.view.head,
+            self.view.round,
+            self.view.waiting,
+            self.view.requests,
+            self.acts.front()
+        )
+    }
+
+    /// Acts until its process is gone. `rests` holds the last event that it has seen, whenever
+    /// there is nothing left to do or to wait for.
+    pub async fn run(&mut self, engine: &Engine, disk: &Disk, rests: &Cell<Option<Seq>>) {
+        let mut subscription = None;
+        loop {
+            self.connect(engine, &mut subscription).await;
+            if let Some(subscription) = &mut subscription {
+                while let Some(Ok(event)) = subscription.next_event().now_or_never() {
+                    self.see(event);
+                }
+            }
+            let next = self.next_move(disk);
+            let at_rest = matches!(next, Move::Watch) && self.is_done();
+            rests.set(at_rest.then_some(self.view.head));
+            match next {
+                Move::Send(index) => self.send(engine, index).await,
+                Move::SendAgain(index) => self.send_again(engine, index).await,
+                Move::Look => self.look(engine).await,
+                Move::Wait(time) => tokio::time::sleep(time).await,
+                Move::Watch => match &mut subscription {
+                    Some(subscription) => match subscription.next_event().await {
+                        Ok(event) => self.see(event),
+                        Err(_) => tokio::time::sleep(Duration::from_millis(300)).await,
+                    },
+                    None => tokio::time::sleep(Duration::from_millis(500)).await,
+                },
+            }
+        }
+    }
+
+    /// Goes on reading after the last event that was seen.
+    async fn connect(&self, engine: &Engine, subscription: &mut Option<Subscription>) {
+        if subscription.is_none() {
+            *subscription = engine.subscribe(&self.session, self.view.head.next()).await.ok();
+        }
+    }
+
+    fn see(&mut self, event: Arc<Event>) {
+        self.view.evolve(&event);
+        self.events.push(event);
+    }
+
+    fn next_move(&mut self, disk: &Disk) -> Move {
+        if let Some(index) = self.orders.iter().position(|order| order.answer == Answer::Open) {
+            return Move::Send(index);
+        }
+        if self.seems_behind() {
+            return Move::Watch;
+        }
+        // What is to be said now is said as things stand, with requests pending or not.
+        let speaks_now =
+            matches!(self.acts.front(), Some(Act::Say(..) | Act::SayAndAnswer(_) | Act::SayOnce(_)));
+        if !speaks_now && let Some(answer) = self.answer_pending() {
+            return self.order(answer);
+        }
+        let Some(act) = self.acts.front().cloned() else { return Move::Watch };
+        if let Act::Until(sight) = act {
+            if !self.sees(sight) {
+                return Move::Watch;
+            }
+            self.acts.pop_front();
+            return Move::Wait(Duration::ZERO);
+        }
+        if let Act::Fork(origin, rounds) = &act {
+            return self.fork(origin, *rounds, disk);
+        }
+        self.acts.pop_front();
+        self.act(act)
+    }
+
+    fn act(&mut self, act: Act) -> Move {
+        match act {
+            Act::Open(opening) => self.order(Command::Open(opening)),
+            Act::Say(text, on_busy) => {
+                let say = self.say(text, on_busy, Vec::new());
+                self.order(say)
+            }
+            Act::SayAndAnswer(text) => {
+                let results = self.view.requests.iter().map(|r| found(r, "as it was said")).collect();
+                let say = self.say(text, OnBusy::Queue, results);
+                self.order(say)
+            }
+            Act::SayOnce(text) => {
+                let say = self.say(text, OnBusy::Queue, Vec::new());
+                let next = self.order(say);
+                self.orders.last_mut().into_iter().for_each(|order| order.id = None);
+                next
+            }
+            Act::Send(command) => self.order(command),
+            Act::AnswerAgain => {
+                let again = |event: &Arc<Event>| match &event.body {
+                    Body::Context(roundtable_core::event::ContextEvent::ContextRequested(request)) => {
+                        Some(found(request, "said once more"))
+                    }
+                    _ => None,
+                };
+                let results = self.events.iter().filter_map(again).collect();
+                self.order(Command::Provide(results))
+            }
+            Act::SendAgain => {
+                let acknowledged = |order: &Order| {
+                    order.id.is_some() && matches!(order.answer, Answer::Acknowledged(_))
+                };
+                let last = self.orders.iter().rposition(acknowledged);
+                last.map_or(Move::Wait(Duration::ZERO), Move::SendAgain)
+            }
+            Act::Look => Move::Look,
+            Act::Wait(ms) => Move::Wait(Duration::from_millis(ms)),
+            Act::Until(_) | Act::Fork(..) => unreachable!("these are not done at once"),
+        }
+    }
+
+    fn fork(&mut self, origin: &SessionId, rounds: usize, disk: &Disk) -> Move {
+        let stored = disk.dump(origin);
+        let is_end = |event: &Event| matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }));
+        let mut ends = stored.iter().filter(|s| is_end(&s.event)).map(|s| s.event.seq);
+        match ends.nth(rounds.saturating_sub(1)) {
+            Some(seq) => {
+                self.acts.pop_front();
+                let origin = Origin { session: origin.clone(), seq };
+                self.order(Command::Fork { origin, agents: None })
+            }
+            None => Move::Wait(Duration::from_millis(700)),
+        }
+    }
+
+    fn say(&self, text: String, on_busy: OnBusy, results: Vec<ContextResult>) -> Command {
+        let id = format!("{}m{}", self.name, self.orders.len());
+        let context = MessageContext::new(&id, &self.session, None).expect("a message id");
+        Command::Say(Say { context, sender: "User".to_owned(), text: Some(text), on_busy, results })
+    }
+
+    fn order(&mut self, command: Command) -> Move {
+        let id = format!("{}-{}-{}", self.session.suffix(), self.name, self.orders.len());
+        self.orders.push(Order {
+            session: self.session.clone(),
+            id: Some(CommandId::new(&id).expect("a command id")),
+            command,
+            answer: Answer::Open,
+        });
+        Move::Send(self.orders.len() - 1)
+    }
+
+    /// An answer to everything that is pending, if it is this client who answers.
+    fn answer_pending(&mut self) -> Option<Command> {
+        let Conduct::Answers(dice) = &mut self.conduct else { return None };
+        if self.view.requests.is_empty() || self.view.status == Status::Completed {
+            return None;
+        }
+        let answer = |request| match dice.permille(800) {
+            true => found(request, "as it happens, yes"),
+            false => ContextResult::not_found(request.id.clone(), "nobody knows"),
+        };
+        Some(Command::Provide(self.view.requests.iter().map(answer).collect()))
+    }
+
+    async fn send(&mut self, engine: &Engine, index: usize) {
+        let Order { command, id, .. } = self.orders[index].clone();
+        if id.is_none() {
+            // If the process dies now, nobody will ever know.
+            self.orders[index].answer = Answer::Lost;
+        }
+        let answer = engine.session(&self.session).command(command, id.clone()).await;
+        match answer {
+            Ok(receipt) => self.orders[index].answer = Answer::Acknowledged(receipt),
+            Err(EngineError::Reject(why)) => {
+                self.orders[index].answer = Answer::Refused(why.to_string());
+            }
+            Err(EngineError::CommandReused { .. }) => panic!("{}", self.status()),
+            Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+        }
+    }
+
+    async fn send_again(&mut self, engine: &Engine, index: usize) {
+        let Order { command, id, answer, .. } = self.orders[index].clone();
+        match engine.session(&self.session).command(command, id).await {
+            Ok(receipt) => {
+                assert_eq!(Answer::Acknowledged(receipt), answer, "the first answer stands");
+            }
+            Err(EngineError::Reject(why)) => panic!("refused the second time: {why}"),
+            Err(_) => {}
+        }
+    }
+
+    async fn look(&mut self, engine: &Engine) {
+        self.states.extend(engine.session(&self.session).state().await);
+    }
+
+    fn sees(&self, sight: Sight) -> bool {
+        let count = |fits: fn(&Body) -> bool| self.events.iter().filter(|e| fits(&e.body)).count();
+        match sight {
+            Sight::Closed(times) => {
+                count(|body| matches!(body, Body::Round(RoundEvent::RoundClosed { .. }))) >= times
+            }
+            Sight::Started(times) => {
+                count(|b| matches!(b, Body::Iteration(IterationEvent::ModelCallStarted { .. }))) >= times
+            }
+            Sight::Asked(times) => {
+                count(|b| {
+                    matches!(b, Body::Context(roundtable_core::event::ContextEvent::ContextRequested(_)))
+                }) >= times
+            }
+            Sight::Rest => self.is_quiet(),
+        }
+    }
+
+    /// Whether it was told of something that it has not seen yet.
+    fn seems_behind(&self) -> bool {
+        let told = self.orders.iter().filter_map(|order| match &order.answer {
+            Answer::Acknowledged(receipt) => Some(receipt.seq),
+            Answer::Open | Answer::Refused(_) | Answer::Lost => None,
+        });
+        told.max() > Some(self.view.head)
+    }
+
+    fn is_quiet(&self) -> bool {
+        let asked = !self.view.requests.is_empty() && self.view.status != Status::Completed;
+        self.view.opened && self.view.round.is_none() && self.view.waiting.is_empty() && !asked
+    }
+
+    fn is_done(&self) -> bool {
+        self.acts.is_empty()
+            && !self.seems_behind()
+            && (self.is_quiet() || self.orders.iter().all(|o| matches!(o.answer, Answer::Refused(_))))
+    }
+}
+
+fn found(request: &roundtable_core::context_request::ContextRequest, text: &str) -> ContextResult {
+    ContextResult::found(request.id.clone(), text)
+}

@@ -1,0 +1,323 @@
+//! A world: a disk, a provider and people, which stay; and processes, which come and go.
+//!
+//! A process is a runtime of its own with paused time. When it dies, the whole runtime is
+//! dropped between two polls, as `kill -9` would: nothing gets to say goodbye.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use roundtable_backend::{Disk, MemoryStore, StoredEvent};
+use roundtable_core::event::Seq;
+use roundtable_core::id::{NodeId, SessionId};
+use roundtable_core::session::Session;
+use roundtable_engine::{Config, Engine, Parts, Toolset};
+use roundtable_models::scripted::{Script, ScriptedModel};
+use roundtable_ports::{Clock as _, Model, Store};
+use tokio::runtime::{Builder, Runtime};
+
+use super::client::Client;
+use super::plan::Plan;
+use super::workshop::Workshop;
+use crate::oracle::{Evidence, Violation};
+use crate::{CountedIds, PausedClock};
+
+/// How long a process may take to come to rest before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(7200);
+
+/// How a process's life ends, unless a fault ends it earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is let go when everything has come to rest.
+    Rest,
+    /// It is killed after a while.
+    Killed(Duration),
+    /// It is told to shut down after a while, and does.
+    Drained(Duration),
+    /// It is told to stop at once after a while.
+    Stopped(Duration),
+}
+
+/// How a process's life did end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Everything had come to rest.
+    Rest,
+    /// It died at an append.
+    Crashed,
+    /// It was killed.
+    Killed,
+    /// It shut down, or stopped.
+    Left,
+}
+
+/// A process's life.
+pub struct Life {
+    /// What goes wrong in it.
+    pub plan: Arc<Plan>,
+    /// How it ends.
+    pub fate: Fate,
+    /// How long it takes until clients are back after its start.
+    pub away: Duration,
+}
+
+impl Life {
+    /// A life in which nothing goes wrong.
+    pub fn fine() -> Self {
+        Self { plan: Arc::new(Plan::fine()), fate: Fate::Rest, away: Duration::ZERO }
+    }
+
+    /// A life in which something may.
+    pub fn with(plan: Plan) -> Self {
+        Self { plan: Arc::new(plan), ..Self::fine() }
+    }
+
+    /// The same with another end.
+    #[must_use]
+    pub fn ending(mut self, fate: Fate) -> Self {
+        self.fate = fate;
+        self
+    }
+
+    /// The same with clients that take their time to come back: meanwhile the engine is on its
+    /// own.
+    #[must_use]
+    pub fn alone_for(mut self, away: Duration) -> Self {
+        self.away = away;
+        self
+    }
+}
+
+/// A world.
+pub struct World {
+    /// How to have the same world again: for the messages of failures.
+    pub label: String,
+    /// What survives.
+    pub disk: Arc<Disk>,
+    /// The provider.
+    pub model: ScriptedModel,
+    /// The tools.
+    pub workshop: Workshop,
+    /// How engines run.
+    pub config: Config,
+    /// The people.
+    pub clients: Vec<Client>,
+    clock: i64,
+    lives: u32,
+    earlier: BTreeMap<SessionId, Vec<StoredEvent>>,
+    states: Vec<Session>,
+}
+
+impl World {
+    /// A world in which agents follow a script.
+    pub fn new(label: impl Into<String>, script: Script, clients: Vec<Client>) -> Self {
+        // Snapshots and departures are frequent here, so that loading is tried too.
+        let config = Config {
+            snapshot_every: 9,
+            idle_after: Duration::from_secs(20),
+            poll_every: Duration::from_secs(10),
+            ..Config::default()
+        };
+        Self {
+            label: label.into(),
+            disk: Arc::default(),
+            model: ScriptedModel::new(script),
+            workshop: Workshop::default(),
+            config,
+            clients,
+            clock: 0,
+            lives: 0,
+            earlier: BTreeMap::new(),
+            states: Vec::new(),
+        }
+    }
+
+    /// Lives one process's life, and checks what has to hold at any time.
+    pub fn live(&mut self, life: &Life) -> End {
+        let runtime = runtime();
+        let end = runtime.block_on(self.spend(life));
+        drop(runtime);
+        let evidence = self.evidence();
+        let mut wrong = evidence.rewrites(&self.earlier);
+        wrong.extend(evidence.misreadings());
+        self.fail_on(&wrong);
+        self.earlier = evidence.logs;
+        end
+    }
+
+    /// Lives until everything has come to rest, and checks everything.
+    pub fn come_to_rest(&mut self, away: Duration) -> Evidence {
+        let end = self.live(&Life::fine().alone_for(away));
+        assert_eq!(end, End::Rest, "{}: nothing went wrong, and it ended", self.label);
+        self.inspect();
+        let evidence = self.evidence();
+        self.fail_on(&evidence.violations());
+        evidence
+    }
+
+    /// What is known.
+    pub fn evidence(&self) -> Evidence {
+        let sessions = self.clients.iter().map(Client::session);
+        let logs = sessions.map(|session| (session.clone(), self.disk.dump(session)));
+        let logs: BTreeMap<_, _> = logs.filter(|(_, stored)| !stored.is_empty()).collect();
+        let records = logs.keys().map(|session| (session.clone(), self.disk.commands(session)));
+        let asked = self.clients.iter().flat_map(|client| client.states().iter().cloned());
+        Evidence {
+            records: records.collect(),
+            orders: self.clients.iter().flat_map(|client| client.orders().to_vec()).collect(),
+            received: self.model.received(),
+            executions: self.workshop.executions(),
+            readings: self.clients.iter().map(Client::reading).collect(),
+            states: asked.chain(self.states.iter().cloned()).collect(),
+            logs,
+        }
+    }
+
+    /// Has every session loaded by a fresh process, from its snapshot and the rest of its log.
+    fn inspect(&mut self) {
+        let runtime = runtime();
+        let states = runtime.block_on(async {
+            let (engine, _) = self.start(None).await;
+            let mut states = Vec::new();
+            for session in self.evidence().logs.keys() {
+                match engine.session(session).state().await {
+                    Ok(state) => states.push(state),
+                    Err(error) => panic!("{}: {session} cannot be loaded: {error}", self.label),
+                }
+            }
+            engine.shutdown().await;
+            states
+        });
+        drop(runtime);
+        self.states.extend(states);
+        let evidence = self.evidence();
+        let lengths = |logs: &BTreeMap<SessionId, Vec<StoredEvent>>| -> Vec<usize> {
+            logs.values().map(Vec::len).collect()
+        };
+        let (before, after) = (lengths(&self.earlier), lengths(&evidence.logs));
+        assert_eq!(before, after, "{}: what is at rest stays at rest", self.label);
+    }
+
+    async fn spend(&mut self, life: &Life) -> End {
+        let (engine, clock) = self.start(Some(life.plan.clone())).await;
+        let began = clock.now();
+        let disk = self.disk.clone();
+        let rests: Vec<(SessionId, Cell<Option<Seq>>)> =
+            self.clients.iter().map(|c| (c.session().clone(), Cell::new(None))).collect();
+        let end = {
+            let acting = self.clients.iter_mut().zip(&rests);
+            let mut acting: FuturesUnordered<_> = acting
+                .map(|(client, (_, rests))| {
+                    let (engine, disk) = (&engine, &disk);
+                    async move {
+                        tokio::time::sleep(life.away).await;
+                        client.run(engine, disk, rests).await;
+                    }
+                })
+                .collect();
+            // Clients act as long as the process does.
+            let resting = poll_fn(|context| {
+                while let Poll::Ready(Some(())) = acting.poll_next_unpin(context) {}
+                if life.fate == Fate::Rest && at_rest(&rests, &disk) { Poll::Ready(()) } else { Poll::Pending }
+            });
+            tokio::select! {
+                biased;
+                () = life.plan.crashed() => Some(End::Crashed),
+                () = resting => Some(End::Rest),
+                end = end(&engine, life.fate) => end,
+            }
+        };
+        let passed = clock.now().duration_since(began).as_secs();
+        self.clock += passed + 1;
+        let Some(end) = end else {
+            let status: Vec<String> = self.clients.iter().map(Client::status).collect();
+            panic!("{}: stuck\n{}", self.label, status.join("\n"));
+        };
+        end
+    }
+
+    async fn start(&mut self, plan: Option<Arc<Plan>>) -> (Engine, Arc<PausedClock>) {
+        self.lives += 1;
+        let store = match plan {
+            Some(plan) => MemoryStore::with_faults(self.disk.clone(), plan),
+            None => MemoryStore::on(self.disk.clone()),
+        };
+        let model: Arc<dyn Model> = Arc::new(self.model.clone());
+        let clock = Arc::new(PausedClock::starting(self.clock));
+        let parts = Parts {
+            node: NodeId::new(&format!("process{}", self.lives)).expect("a node id"),
+            store: Store::of(Arc::new(store)),
+            clock: clock.clone(),
+            ids: Arc::new(CountedIds::new("fresh")),
+            models: BTreeMap::from([("scripted".to_owned(), model)]),
+            tools: Toolset::new(self.workshop.tools()).expect("valid schemas"),
+            config: self.config.clone(),
+        };
+        (Engine::start(parts).await.expect("a store that takes the node"), clock)
+    }
+
+    fn fail_on(&self, wrong: &[Violation]) {
+        if wrong.is_empty() {
+            return;
+        }
+        let lines: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+        panic!("{}:\n{}\n{}", self.label, lines.join("\n"), self.story());
+    }
+
+    /// The logs, in short.
+    fn story(&self) -> String {
+        let mut lines = Vec::new();
+        for (session, stored) in self.evidence().logs {
+            lines.push(session.to_string());
+            for StoredEvent { epoch, event } in stored {
+                let body = serde_json::to_string(&event).unwrap_or_default();
+                let short: String = body.chars().take(260).collect();
+                lines.push(format!("  e{epoch} {short}"));
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
+}
+
+/// Waits for the end that was meant for a process; nothing when it got stuck before.
+async fn end(engine: &Engine, fate: Fate) -> Option<End> {
+    match fate {
+        Fate::Rest => {
+            tokio::time::sleep(PATIENCE).await;
+            None
+        }
+        Fate::Killed(after) => {
+            tokio::time::sleep(after).await;
+            Some(End::Killed)
+        }
+        Fate::Drained(after) => {
+            tokio::time::sleep(after).await;
+            engine.shutdown().await;
+            Some(End::Left)
+        }
+        Fate::Stopped(after) => {
+            tokio::time::sleep(after).await;
+            engine.stop().await;
+            Some(End::Left)
+        }
+    }
+}
+
+/// Whether every client rests, and has seen all there is.
+fn at_rest(rests: &[(SessionId, Cell<Option<Seq>>)], disk: &Disk) -> bool {
+    if rests.iter().any(|(_, seen)| seen.get().is_none()) {
+        return false;
+    }
+    rests.iter().all(|(session, seen)| {
+        seen.get() == Some(disk.dump(session).last().map_or(Seq(0), |stored| stored.event.seq))
+    })
+}
