@@ -9,7 +9,8 @@ const MARGIN: f64 = 40.0;
 /// A plot of `(x, y)` points under a title, from zero upwards.
 pub fn plot(title: &str, points: &[(f64, f64)]) -> String {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::MIN_POSITIVE, f64::max);
-    let (x_most, y_most) = (most(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.1)));
+    let (x_most, y_most) =
+        (most(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.1)));
     let x = |value: f64| MARGIN + value / x_most * (WIDTH - 2.0 * MARGIN);
     let y = |value: f64| HEIGHT - MARGIN - value / y_most * (HEIGHT - 2.0 * MARGIN);
     let mut line = String::new();

@@ -37,13 +37,20 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| what | measured | against | ratio | aim | met |\n|---|---|---|---|---|---|")?;
+        writeln!(
+            f,
+            "| what | measured | against | ratio | aim | met |\n|---|---|---|---|---|---|"
+        )?;
         for row in &self.rows {
             let (aim, met) = match row.aim {
                 None => ("–".to_owned(), "–"),
                 Some(aim) => (format!("≤ {aim}"), if row.ratio <= aim { "yes" } else { "NO" }),
             };
-            writeln!(f, "| {} | {} | {} | {:.2} | {aim} | {met} |", row.name, row.figure, row.against, row.ratio)?;
+            writeln!(
+                f,
+                "| {} | {} | {} | {:.2} | {aim} | {met} |",
+                row.name, row.figure, row.against, row.ratio
+            )?;
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        const HEX: [char; 16] =
+            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
         let mut text = String::with_capacity(64);
         for byte in Sha256::digest(bytes) {
             text.push(HEX[usize::from(byte >> 4)]);
@@ -29,6 +30,11 @@ impl Digest {
     /// The digest as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// A digest that was stored as text.
+    pub fn from_stored(text: String) -> Self {
+        Self(text)
     }
 
     /// The first 80 bits: enough inside one session, short enough for a model to copy.

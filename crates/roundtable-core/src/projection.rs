@@ -2,7 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::event::{Body, ContextEvent, Event, RoundEvent, RoundOutcome, Seq, TurnEvent};
+use crate::agent::Agent;
+use crate::event::{
+    Body, ContextEvent, Event, RoundEvent, RoundOutcome, Said, Seq, SessionEvent, TurnEvent,
+};
 use crate::id::{AgentId, ContextRequestId, RoundId, ToolCallId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
@@ -82,19 +85,46 @@ pub enum Row {
         agent: AgentId,
         /// The tool call that waits for it.
         parent: Option<ToolCallId>,
+        /// Its first event.
+        first: Seq,
         /// When it began.
         at: Timestamp,
     },
-    /// A message: key is its number.
+    /// A message: key is its number. Its text is stored once, in the event `body`.
     Message {
         /// Its number in the session.
         number: u64,
         /// The round that it belongs to.
         round: RoundId,
-        /// Whose words they are.
-        words: Words,
+        /// The turn whose words it has; none for an input.
+        turn: Option<TurnId>,
+        /// The event that has the text.
+        body: Seq,
         /// When.
         at: Timestamp,
+    },
+    /// A turn ended.
+    TurnEnd {
+        /// Its id.
+        turn: TurnId,
+        /// Its last event.
+        last: Seq,
+    },
+    /// An agent's name: key is its id.
+    Agent {
+        /// Its id.
+        agent: AgentId,
+        /// Its name.
+        name: String,
+    },
+    /// Whether a take of a round counts.
+    Take {
+        /// The round's number.
+        number: u32,
+        /// The take.
+        take: u32,
+        /// Whether it counts; if it does, no other take of the round does.
+        active: bool,
     },
     /// A pending context request: key is its id.
     Request {
@@ -114,25 +144,48 @@ pub enum Row {
     },
 }
 
-/// Where a message's text is. It is stored once, in an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Words {
-    /// In the event that accepted an input.
-    Input(Seq),
-    /// In the last reply of this turn.
-    Answer(TurnId),
-}
-
 /// The rows that an event makes.
 pub fn rows(event: &Event) -> Vec<Row> {
-    let at = event.at;
-    let Some(round) = event.place.round.clone() else { return request_rows(event) };
     match &event.body {
-        Body::Round(RoundEvent::RoundOpened { number, take, stages, input, said }) => {
-            let message = said.map(|said| Row::Message {
-                number: said.number,
+        Body::Session(body) => session_rows(body),
+        Body::Round(body) => round_rows(body, event),
+        Body::Turn(body) => turn_rows(body, event),
+        Body::Context(body) => request_rows(body, event),
+        Body::Iteration(_) | Body::ToolCall(_) | Body::Unknown { .. } | Body::Redacted => {
+            Vec::new()
+        }
+    }
+}
+
+fn session_rows(body: &SessionEvent) -> Vec<Row> {
+    let named = |agents: &[Agent]| {
+        agents
+            .iter()
+            .map(|agent| Row::Agent { agent: agent.id.clone(), name: agent.name.clone() })
+            .collect()
+    };
+    match body {
+        SessionEvent::SessionOpened(opening) => named(&opening.agents),
+        SessionEvent::SessionForked { agents: Some(agents), .. } => named(agents),
+        SessionEvent::SessionRoundSuperseded { number, take, .. } => {
+            vec![Row::Take { number: *number, take: *take, active: false }]
+        }
+        SessionEvent::SessionTakeSelected { number, take } => {
+            vec![Row::Take { number: *number, take: *take, active: true }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
+    let (Some(round), at) = (event.place.round.clone(), event.at) else { return Vec::new() };
+    match body {
+        RoundEvent::RoundOpened { number, take, stages, input, said } => {
+            let message = said.map(|Said { number, seq }| Row::Message {
+                number,
                 round: round.clone(),
-                words: Words::Input(said.seq),
+                turn: None,
+                body: seq,
                 at,
             });
             let agents = stages.concat();
@@ -146,29 +199,38 @@ pub fn rows(event: &Event) -> Vec<Row> {
             };
             [opened].into_iter().chain(message).collect()
         }
-        Body::Round(RoundEvent::RoundClosed { outcome }) => {
-            vec![Row::RoundEnd { round, outcome: *outcome, at }]
-        }
-        Body::Turn(TurnEvent::TurnStarted { agent, task }) => {
-            let Some(turn) = event.place.turn.clone() else { return Vec::new() };
-            vec![Row::Turn {
-                turn,
-                round,
-                agent: agent.clone(),
-                parent: task.tool_call().cloned(),
-                at,
-            }]
-        }
-        Body::Turn(TurnEvent::TurnEnded { message_number: Some(number), .. }) => {
-            let Some(turn) = event.place.turn.clone() else { return Vec::new() };
-            vec![Row::Message { number: *number, round, words: Words::Answer(turn), at }]
-        }
-        _ => request_rows(event),
+        RoundEvent::RoundClosed { outcome } => vec![Row::RoundEnd { round, outcome: *outcome, at }],
     }
 }
 
-fn request_rows(event: &Event) -> Vec<Row> {
-    let Body::Context(body) = &event.body else { return Vec::new() };
+fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
+    let (Some(round), Some(turn)) = (event.place.round.clone(), event.place.turn.clone()) else {
+        return Vec::new();
+    };
+    match body {
+        TurnEvent::TurnStarted { agent, task } => vec![Row::Turn {
+            turn,
+            round,
+            agent: agent.clone(),
+            parent: task.tool_call().cloned(),
+            first: event.seq,
+            at: event.at,
+        }],
+        TurnEvent::TurnEnded { said, .. } => {
+            let ended = Row::TurnEnd { turn: turn.clone(), last: event.seq };
+            let message = said.map(|Said { number, seq }| Row::Message {
+                number,
+                round,
+                turn: Some(turn),
+                body: seq,
+                at: event.at,
+            });
+            [ended].into_iter().chain(message).collect()
+        }
+    }
+}
+
+fn request_rows(body: &ContextEvent, event: &Event) -> Vec<Row> {
     match body {
         ContextEvent::ContextRequested(request) => {
             let (id, agent) = (request.id.clone(), request.agent.clone());

@@ -167,11 +167,12 @@ impl Engine {
         }
     }
 
-    /// Makes sure that a session is loaded and looks around. Whether it will: with a full mailbox
-    /// it is awake, but nothing tells it that time has passed.
-    pub(crate) fn wake(&self, session: &SessionId) -> bool {
-        let Ok(mailbox) = self.mailbox(session) else { return true };
-        !matches!(mailbox.try_send(Letter::Wake), Err(mpsc::error::TrySendError::Full(_)))
+    /// Makes sure that a session is loaded and looks around.
+    pub(crate) fn wake(&self, session: &SessionId) {
+        if let Ok(mailbox) = self.mailbox(session) {
+            // A full mailbox has the session awake anyway, and then it looks at the time itself.
+            let _ = mailbox.try_send(Letter::Wake);
+        }
     }
 
     fn mailbox(&self, session: &SessionId) -> Result<mpsc::Sender<Letter>, EngineError> {

@@ -31,32 +31,25 @@ pub(crate) async fn run(engine: Engine, mut wakes: mpsc::Receiver<Wake>) {
                 None => return,
             },
             () = tokio::time::sleep(due.unwrap_or(Duration::MAX)), if due.is_some() => {
-                wake_due(&engine, &mut heap);
+                let now = engine.parts().clock.now();
+                while let Some(Reverse((at, session))) = heap.pop() {
+                    if at > now {
+                        heap.push(Reverse((at, session)));
+                        break;
+                    }
+                    engine.wake(&session);
+                }
             }
             _ = sweep.tick() => {
                 let now = engine.parts().clock.now();
                 let _ = engine.parts().store.leases.renew(&engine.parts().node).await;
                 let due = engine.parts().store.directory.list_due(now, SWEEP).await.unwrap_or_default();
                 for session in due {
-                    // One that is too busy to hear it is found again by the next sweep.
-                    let _ = engine.wake(&session);
+                    engine.wake(&session);
                 }
             }
         }
     }
-}
-
-/// Wakes the sessions whose time has come; those that cannot be told now are told again.
-fn wake_due(engine: &Engine, heap: &mut BinaryHeap<Reverse<Wake>>) {
-    let now = engine.parts().clock.now();
-    let mut again = Vec::new();
-    while heap.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-        let Some(Reverse((at, session))) = heap.pop() else { break };
-        if !engine.wake(&session) {
-            again.push(Reverse((at, session)));
-        }
-    }
-    heap.extend(again);
 }
 
 fn until(now: Timestamp, at: Timestamp) -> Duration {

@@ -3,11 +3,12 @@
 
 mod bell;
 mod clock;
+pub mod conformance;
 mod ids;
 mod kit;
+mod model;
 pub mod oracle;
 pub mod sim;
-mod model;
 mod tool;
 
 pub use bell::BadBell;

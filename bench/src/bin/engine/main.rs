@@ -102,7 +102,8 @@ async fn many_sessions(report: &mut Report) -> anyhow::Result<()> {
     }
     let mut walls = Vec::new();
     for _ in 0..5 {
-        let asked = futures_util::future::join_all(sessions.iter().map(|session| session.ask("Ready?")));
+        let asked =
+            futures_util::future::join_all(sessions.iter().map(|session| session.ask("Ready?")));
         walls.push(timed(asked).await.1);
     }
     let wall = median(walls);
@@ -176,7 +177,9 @@ async fn long_session(report: &mut Report) -> anyhow::Result<Vec<(f64, f64)>> {
     });
     table.stop().await;
     let chunks = took.chunks(100).enumerate();
-    Ok(chunks.map(|(index, chunk)| (index as f64 * 100.0, median(chunk.to_vec()).as_secs_f64() * 1e6)).collect())
+    Ok(chunks
+        .map(|(index, chunk)| (index as f64 * 100.0, median(chunk.to_vec()).as_secs_f64() * 1e6))
+        .collect())
 }
 
 fn ratio(measured: Duration, against: Duration) -> f64 {

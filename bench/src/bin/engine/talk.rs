@@ -58,8 +58,12 @@ impl Tool for Count {
 impl Table {
     pub async fn start(latency_ms: u64) -> roundtable::Result<Self> {
         let config = Config { idle_after: Duration::from_secs(3600), ..Config::default() };
-        let engine =
-            Engine::builder().model("scripted", model(latency_ms)).tool(Count).config(config).build().await?;
+        let engine = Engine::builder()
+            .model("scripted", model(latency_ms))
+            .tool(Count)
+            .config(config)
+            .build()
+            .await?;
         Ok(Self { engine })
     }
 

@@ -47,6 +47,11 @@ impl MemoryStore {
         store
     }
 
+    /// What survives it.
+    pub fn disk(&self) -> &Arc<Disk> {
+        &self.disk
+    }
+
     fn bells(&self) -> MutexGuard<'_, HashMap<SessionId, watch::Sender<u64>>> {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,6 @@
 //! What happened: the only thing that is ever stored. One enum per scope, in the past tense.
 
+pub mod chain;
 mod display;
 mod wire;
 
@@ -182,7 +183,7 @@ pub enum RoundOutcome {
     Failed,
 }
 
-/// A message that opened a round.
+/// A message of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// Its number in the session.
@@ -305,9 +306,9 @@ pub enum TurnEvent {
         /// How.
         #[serde(flatten)]
         outcome: TurnOutcome,
-        /// The number of its message, when it is one of the session's own.
+        /// Its message, when it is one of the session's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message_number: Option<u64>,
+        said: Option<Said>,
     },
 }
 

@@ -3,8 +3,8 @@
 use super::{Draft, Session};
 use crate::context_request::{About, ContextRequest, Priority};
 use crate::event::{
-    Body, ContextEvent, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome, ToolCallEvent,
-    TurnEvent, TurnOutcome,
+    Body, ContextEvent, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome, Said, Seq,
+    ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{ContextRequestId, ToolCallId};
 use crate::input::Env;
@@ -21,12 +21,14 @@ impl Session {
         let Some(round) = &self.round else { return };
         let mut number = self.last_message;
         for seat in round.turns.iter().filter(|turn| turn.parent.is_none()) {
+            // What was said before the cut is kept, as a message like any other: the running call's
+            // text in the next event, else what the turn said before.
+            let next = Seq(self.head.0 + drafts.len() as u64 + 1);
+            let words = partial(seat, env).map(|_| next).or(seat.words);
             self.close_inside(round, seat, IterationOutcome::Cancelled, env, drafts);
-            // What was said before the cut is kept, as a message like any other.
-            let spoke = seat.spoke || partial(seat, env).is_some();
-            number += u64::from(spoke);
-            let message_number = spoke.then_some(number);
-            drafts.push((round.place().turn(&seat.id), ended(seat, message_number)));
+            number += u64::from(words.is_some());
+            let said = words.map(|seq| Said { number, seq });
+            drafts.push((round.place().turn(&seat.id), ended(seat, said)));
         }
         let outcome = RoundOutcome::Incomplete;
         drafts.push((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })));
@@ -139,9 +141,9 @@ fn partial<'a>(turn: &Turn, env: &'a Env) -> Option<&'a String> {
     env.partials.get(&iteration.id).filter(|text| !text.is_empty())
 }
 
-fn ended(turn: &Turn, message_number: Option<u64>) -> Body {
+fn ended(turn: &Turn, said: Option<Said>) -> Body {
     let outcome = turn.ending.clone().unwrap_or(TurnOutcome::Cancelled);
-    Body::Turn(TurnEvent::TurnEnded { outcome, message_number })
+    Body::Turn(TurnEvent::TurnEnded { outcome, said })
 }
 
 pub(crate) fn finished(outcome: ToolOutcome) -> Body {

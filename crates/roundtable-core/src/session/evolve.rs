@@ -202,20 +202,19 @@ impl Session {
                     account: Account::new(limits),
                     iterations: 0,
                     iteration: None,
-                    spoke: false,
+                    words: None,
                     ending: None,
                 });
             }
-            TurnEvent::TurnEnded { outcome, message_number } => {
-                self.last_message = self.last_message.max(message_number.unwrap_or(0));
+            TurnEvent::TurnEnded { outcome, said } => {
+                self.last_message = self.last_message.max(said.map_or(0, |said| said.number));
                 let Some(round) = &mut self.round else { return };
                 let Some(index) = round.turns.iter().position(|turn| turn.id == *id) else {
                     return;
                 };
                 let turn = round.turns.remove(index);
                 match &turn.parent {
-                    None => round
-                        .seat_done(*outcome == TurnOutcome::Answered || message_number.is_some()),
+                    None => round.seat_done(*outcome == TurnOutcome::Answered || said.is_some()),
                     Some(call) => orphan(round, call, id, outcome),
                 }
             }
@@ -246,7 +245,7 @@ impl Session {
                 self.settle(&event.place, Phase::Pending, |reserved| reserved);
             }
             IterationEvent::ModelCallFinished { calls, record, text, .. } => {
-                self.note_speech(&event.place, text);
+                self.note_words(event, text, *calls == 0);
                 let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
                 self.settle(&event.place, phase, |reserved| {
                     Spend::actual(record.usage, price, reserved)
@@ -260,7 +259,7 @@ impl Session {
                 self.end_turn_at(&event.place, TurnOutcome::Failed { error: error.clone() });
             }
             IterationEvent::ModelCallCancelled { partial, .. } => {
-                self.note_speech(&event.place, partial);
+                self.note_words(event, partial, false);
                 self.settle(&event.place, Phase::Over, |reserved| reserved);
             }
             IterationEvent::IterationClosed { outcome } => {
@@ -381,9 +380,11 @@ impl Session {
         }
     }
 
-    fn note_speech(&mut self, place: &Place, text: &str) {
-        if let Some(turn) = self.turn_at(place) {
-            turn.spoke |= !text.is_empty();
+    /// Notes where a turn's last words are. An empty answer counts where nothing was said before.
+    fn note_words(&mut self, event: &Event, text: &str, answers: bool) {
+        let Some(turn) = self.turn_at(&event.place) else { return };
+        if !text.is_empty() || (answers && turn.words.is_none()) {
+            turn.words = Some(event.seq);
         }
     }
 

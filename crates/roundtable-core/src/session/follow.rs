@@ -128,13 +128,13 @@ impl Session {
             );
         };
         // A partial answer is worth a message too; what a child says belongs to its parent.
-        let speaks = match outcome {
-            TurnOutcome::Answered => true,
-            TurnOutcome::Exhausted { .. } => turn.spoke,
-            TurnOutcome::Failed { .. } | TurnOutcome::Cancelled => false,
+        let words = match outcome {
+            TurnOutcome::Answered | TurnOutcome::Exhausted { .. } => turn.words,
+            TurnOutcome::Failed { .. } | TurnOutcome::Cancelled => None,
         };
-        let message_number = (speaks && turn.parent.is_none()).then_some(self.last_message + 1);
-        (place, Body::Turn(TurnEvent::TurnEnded { outcome, message_number }))
+        let said = words.filter(|_| turn.parent.is_none());
+        let said = said.map(|seq| Said { number: self.last_message + 1, seq });
+        (place, Body::Turn(TurnEvent::TurnEnded { outcome, said }))
     }
 
     /// A model call starts when every budget that it draws on has room for the most it can cost.

@@ -84,7 +84,10 @@ impl Context {
         let mut messages: Vec<Message> = system_prompt.map(Message::system).into_iter().collect();
         messages.push(Message::user(input));
         Self::create(
-            Attributes { iterations: vec![Arc::new(Iteration::open(1, messages, at))], current_iteration: 1 },
+            Attributes {
+                iterations: vec![Arc::new(Iteration::open(1, messages, at))],
+                current_iteration: 1,
+            },
             at,
         )
     }

@@ -9,7 +9,7 @@ pub(crate) use context::exceeded;
 pub use context::{Attributes, Context, Iteration as IterationRecord, ToolCallRecord};
 
 use crate::budget::{Account, Limits};
-use crate::event::TurnOutcome;
+use crate::event::{Seq, TurnOutcome};
 use crate::id::{AgentId, ToolCallId, TurnId};
 use crate::iteration::Iteration;
 use crate::tool_call::ToolCall;
@@ -35,8 +35,8 @@ pub struct Turn {
     pub iterations: u32,
     /// The open one.
     pub iteration: Option<Iteration>,
-    /// Whether anything was said in it.
-    pub spoke: bool,
+    /// Where its last words are, if it said anything.
+    pub words: Option<Seq>,
     /// How it will end, as soon as its iteration is closed.
     pub ending: Option<TurnOutcome>,
 }

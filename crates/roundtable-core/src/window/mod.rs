@@ -192,10 +192,10 @@ impl Window {
                 };
                 self.turns.insert(id.clone(), record);
             }
-            TurnEvent::TurnEnded { outcome, message_number } => {
+            TurnEvent::TurnEnded { outcome, said } => {
                 let Some(record) = self.turns.remove(id) else { return };
                 let text = record.last_words();
-                match (&record.task, message_number) {
+                match (&record.task, said) {
                     (Task::Seat { stage, .. }, Some(_)) => {
                         let partial = *outcome != TurnOutcome::Answered;
                         let spoken =

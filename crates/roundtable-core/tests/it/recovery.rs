@@ -176,10 +176,9 @@ fn is_personal(body: &Body) -> bool {
             body,
             ToolCallEvent::ToolCallRequested { .. } | ToolCallEvent::ToolCallFinished(_)
         ),
-        Body::Context(body) => matches!(
-            body,
-            ContextEvent::ContextRequested(_) | ContextEvent::ContextProvided(_)
-        ),
+        Body::Context(body) => {
+            matches!(body, ContextEvent::ContextRequested(_) | ContextEvent::ContextProvided(_))
+        }
         _ => false,
     }
 }

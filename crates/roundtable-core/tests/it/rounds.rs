@@ -267,7 +267,7 @@ fn message_number(event: &Event) -> Option<u64> {
     use roundtable_core::event::{RoundEvent, TurnEvent};
     match &event.body {
         Body::Round(RoundEvent::RoundOpened { said, .. }) => said.map(|said| said.number),
-        Body::Turn(TurnEvent::TurnEnded { message_number, .. }) => *message_number,
+        Body::Turn(TurnEvent::TurnEnded { said, .. }) => said.map(|said| said.number),
         _ => None,
     }
 }

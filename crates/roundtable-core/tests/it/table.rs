@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::ContextResult;
-use roundtable_core::event::{CallRecord, Event, NestedPrompt, Opening, Seq};
+use roundtable_core::event::{CallRecord, Event, NestedPrompt, Opening};
 use roundtable_core::id::{ContextRequestId, IterationId, SessionId, ToolCallId, TurnId};
 use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
 use roundtable_core::session::Session;
@@ -160,11 +160,6 @@ impl Table {
 
     pub fn later(&mut self, by: SignedDuration) {
         self.now = self.now.checked_add(by).unwrap();
-    }
-
-    /// The events since this position.
-    pub fn since(&self, seq: Seq) -> &[Event] {
-        &self.log[usize::try_from(seq.0).unwrap()..]
     }
 }
 

@@ -150,15 +150,14 @@ fn turn(body: &TurnEvent) -> String {
             };
             format!("started {} {why}", agent.suffix())
         }
-        TurnEvent::TurnEnded { outcome, message_number } => {
+        TurnEvent::TurnEnded { outcome, said } => {
             let how = match outcome {
                 TurnOutcome::Answered => "answered".to_owned(),
                 TurnOutcome::Failed { error } => format!("failed: {error}"),
                 TurnOutcome::Cancelled => "cancelled".to_owned(),
                 TurnOutcome::Exhausted { budget } => format!("exhausted {}", budget.word()),
             };
-            let number =
-                message_number.map_or(String::new(), |number| format!(" message {number}"));
+            let number = said.map_or(String::new(), |said| format!(" message {}", said.number));
             format!("ended {how}{number}")
         }
     }

@@ -77,10 +77,7 @@ fn r004_3_a_new_context_begins_with_the_input_and_the_instructions_before_it() {
     assert_eq!(plain.current_iteration(), 1);
     assert_eq!(plain.to_messages(), [&Message::user("Hello")]);
     let instructed = Context::new("Hello", Some("Be kind."), at(1));
-    assert_eq!(
-        instructed.to_messages(),
-        [&Message::system("Be kind."), &Message::user("Hello")]
-    );
+    assert_eq!(instructed.to_messages(), [&Message::system("Be kind."), &Message::user("Hello")]);
     let first: &IterationRecord = &instructed.iterations()[0];
     assert_eq!((first.started_at, first.completed_at), (at(1), None));
 }

@@ -150,9 +150,17 @@ impl SessionTask {
             {
                 letters.push(letter);
             }
+            if self.is_due() {
+                letters.push(Letter::Wake);
+            }
             self.idle = false;
             self.process(letters).await?;
         }
+    }
+
+    /// Whether the time that something has to happen at has come.
+    fn is_due(&self) -> bool {
+        self.wake_at.is_some_and(|at| at <= self.engine.parts().clock.now())
     }
 
     /// Settles what an earlier writer left, and goes on with what is due.

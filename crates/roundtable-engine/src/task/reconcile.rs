@@ -100,18 +100,26 @@ impl SessionTask {
                     (Want::BeginEffect { tool_call }, _) if !self.is_draining() => {
                         begin = begin.or(Some(tool_call.clone()));
                     }
-                    (Want::WakeAt(at), _) if self.wake_at != Some(*at) => {
-                        self.wake_at = Some(*at);
-                        // A scheduler that is gone has stopped with the engine.
-                        let _ = self.engine.wakes().send((*at, self.session.clone())).await;
-                    }
                     (_, _) => {}
                 }
             }
+            self.set_timer().await;
             // The start of an effectful call is a commit of its own, immediately before the call.
             let Some(tool_call) = begin else { return Ok(()) };
             let report = Report::EffectBegins { tool_call };
             self.process(vec![Letter::Report { report, partials: None }]).await?;
+        }
+    }
+
+    async fn set_timer(&mut self) {
+        let wake_at = self.live.session.wake_at();
+        if wake_at == self.wake_at {
+            return;
+        }
+        self.wake_at = wake_at;
+        if let Some(at) = wake_at {
+            // A scheduler that is gone has stopped with the engine.
+            let _ = self.engine.wakes().send((at, self.session.clone())).await;
         }
     }
 

@@ -55,7 +55,12 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// A model that follows this script.
     pub fn new(script: Script) -> Self {
-        Self { script: Arc::new(script), gates: Gates::default(), received: Arc::default(), remembers: true }
+        Self {
+            script: Arc::new(script),
+            gates: Gates::default(),
+            received: Arc::default(),
+            remembers: true,
+        }
     }
 
     /// The same, but it keeps no record of what it received: for long runs.

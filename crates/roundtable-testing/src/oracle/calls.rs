@@ -41,7 +41,9 @@ fn note(event: &Event, attempts: &mut Attempts) {
     let (Body::Iteration(body), Some(id)) = (&event.body, &event.place.iteration) else { return };
     let (attempt, end) = match body {
         IterationEvent::ModelCallStarted { attempt, .. } => (attempt, None),
-        IterationEvent::ModelCallInterrupted { attempt, .. } => (attempt, Some(("interrupted", None))),
+        IterationEvent::ModelCallInterrupted { attempt, .. } => {
+            (attempt, Some(("interrupted", None)))
+        }
         IterationEvent::ModelCallFailed { attempt, .. } => (attempt, Some(("failed", None))),
         IterationEvent::ModelCallCancelled { attempt, .. } => (attempt, Some(("cancelled", None))),
         IterationEvent::ModelCallFinished { attempt, record, .. } => {
@@ -80,7 +82,10 @@ fn check_provider(attempts: &Attempts, received: &[Received], found: &mut Findin
         calls.entry((call.key.clone(), call.attempt)).or_default().push(call);
         let first = prompts.entry(&call.key).or_insert(&call.prompt);
         found.check(*first == call.prompt, Rule::I8, || {
-            format!("{} attempt {} asks something else than before:\n{first}\n---\n{}", call.key, call.attempt, call.prompt)
+            format!(
+                "{} attempt {} asks something else than before:\n{first}\n---\n{}",
+                call.key, call.attempt, call.prompt
+            )
         });
     }
     for ((id, attempt), calls) in &calls {
@@ -97,7 +102,10 @@ fn check_provider(attempts: &Attempts, received: &[Received], found: &mut Findin
         let counted = calls.get(key).map(Vec::as_slice).unwrap_or_default();
         let counted: Vec<Option<Usage>> = counted.iter().map(|call| call.usage).collect();
         found.check(counted == [usage], Rule::I8, || {
-            format!("{} attempt {} finished with {usage:?}; the provider counted {counted:?}", key.0, key.1)
+            format!(
+                "{} attempt {} finished with {usage:?}; the provider counted {counted:?}",
+                key.0, key.1
+            )
         });
     }
 }
@@ -112,8 +120,12 @@ fn check_tool_calls<'a>(events: impl Iterator<Item = &'a Event>, found: &mut Fin
             (ToolCallEvent::ToolCallRequested { .. }, _) => {
                 open.insert(id, true);
             }
-            (_, None) => found.add(Rule::I3, format!("{id}: {} without a request", event.body.kind())),
-            (_, Some(false)) => found.add(Rule::I3, format!("{id}: {} after its finish", event.body.kind())),
+            (_, None) => {
+                found.add(Rule::I3, format!("{id}: {} without a request", event.body.kind()))
+            }
+            (_, Some(false)) => {
+                found.add(Rule::I3, format!("{id}: {} after its finish", event.body.kind()))
+            }
             (ToolCallEvent::ToolCallFinished(_), Some(true)) => {
                 open.insert(id, false);
             }

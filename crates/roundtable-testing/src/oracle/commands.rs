@@ -60,7 +60,10 @@ fn check_say(evidence: &Evidence, order: &Order, found: &mut Findings) {
         Answer::Open | Answer::Lost => accepted <= 1,
     };
     found.check(holds, Rule::I2, || {
-        format!("{}: message {id} ({:?}) is in the log {accepted} times", order.session, order.answer)
+        format!(
+            "{}: message {id} ({:?}) is in the log {accepted} times",
+            order.session, order.answer
+        )
     });
 }
 
@@ -68,15 +71,23 @@ fn check_say(evidence: &Evidence, order: &Order, found: &mut Findings) {
 fn check_counts(evidence: &Evidence, session: &SessionId, orders: &[&Order], found: &mut Findings) {
     type Pair = (&'static str, fn(&Command) -> bool, fn(&SessionEvent) -> bool);
     let pairs: [Pair; 5] = [
-        ("open", |c| matches!(c, Command::Open(_)), |e| matches!(e, SessionEvent::SessionOpened(_))),
-        ("fork", |c| matches!(c, Command::Fork { .. }), |e| {
-            matches!(e, SessionEvent::SessionForked { .. })
-        }),
+        (
+            "open",
+            |c| matches!(c, Command::Open(_)),
+            |e| matches!(e, SessionEvent::SessionOpened(_)),
+        ),
+        (
+            "fork",
+            |c| matches!(c, Command::Fork { .. }),
+            |e| matches!(e, SessionEvent::SessionForked { .. }),
+        ),
         ("pause", |c| matches!(c, Command::Pause), |e| matches!(e, SessionEvent::SessionPaused)),
         ("resume", |c| matches!(c, Command::Resume), |e| matches!(e, SessionEvent::SessionResumed)),
-        ("regenerate", |c| matches!(c, Command::Regenerate), |e| {
-            matches!(e, SessionEvent::SessionRoundSuperseded { redo: true, .. })
-        }),
+        (
+            "regenerate",
+            |c| matches!(c, Command::Regenerate),
+            |e| matches!(e, SessionEvent::SessionRoundSuperseded { redo: true, .. }),
+        ),
     ];
     for (word, is_command, is_event) in pairs {
         let sent = || orders.iter().filter(|order| is_command(&order.command));
@@ -125,7 +136,12 @@ fn check_inputs(evidence: &Evidence, session: &SessionId, orders: &[&Order], fou
 
 /// A request is answered at most once, with an answer that somebody gave, and never after it was
 /// withdrawn.
-fn check_requests(evidence: &Evidence, session: &SessionId, orders: &[&Order], found: &mut Findings) {
+fn check_requests(
+    evidence: &Evidence,
+    session: &SessionId,
+    orders: &[&Order],
+    found: &mut Findings,
+) {
     let mut ends: BTreeMap<&ContextRequestId, u32> = BTreeMap::new();
     let log = evidence.lineage(session);
     let own_from = evidence.logs.get(session).and_then(|own| own.first()).map(|s| s.event.seq);
@@ -159,10 +175,7 @@ fn check_requests(evidence: &Evidence, session: &SessionId, orders: &[&Order], f
 }
 
 /// What happened to the session as a whole, in its own log.
-fn own<'a>(
-    evidence: &'a Evidence,
-    session: &SessionId,
-) -> impl Iterator<Item = &'a SessionEvent> {
+fn own<'a>(evidence: &'a Evidence, session: &SessionId) -> impl Iterator<Item = &'a SessionEvent> {
     let stored = evidence.logs.get(session).map(Vec::as_slice).unwrap_or_default();
     stored.iter().filter_map(|stored| match &stored.event.body {
         Body::Session(event) => Some(event),

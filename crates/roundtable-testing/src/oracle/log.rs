@@ -12,11 +12,17 @@ pub(super) fn check(session: &SessionId, stored: &[StoredEvent], found: &mut Fin
     for StoredEvent { epoch: writer, event } in stored {
         expected = expected.next();
         if event.seq != expected {
-            found.add(Rule::I1, format!("{session}: event {} stands where {expected} belongs", event.seq));
+            found.add(
+                Rule::I1,
+                format!("{session}: event {} stands where {expected} belongs", event.seq),
+            );
             expected = event.seq;
         }
         found.check(*writer >= epoch, Rule::I4, || {
-            format!("{session}: event {} was written in epoch {writer}, after epoch {epoch}", event.seq)
+            format!(
+                "{session}: event {} was written in epoch {writer}, after epoch {epoch}",
+                event.seq
+            )
         });
         epoch = *writer;
     }
@@ -34,7 +40,10 @@ pub(super) fn check_unchanged(
     for (old, new) in before.iter().zip(after) {
         let seq = old.event.seq;
         found.check(old.event == new.event, Rule::I1, || {
-            format!("{session}: event {seq} was {:?} and is {:?} now", old.event.body, new.event.body)
+            format!(
+                "{session}: event {seq} was {:?} and is {:?} now",
+                old.event.body, new.event.body
+            )
         });
         found.check(old.epoch == new.epoch, Rule::I4, || {
             format!("{session}: event {seq} had epoch {} and has {} now", old.epoch, new.epoch)

@@ -160,9 +160,8 @@ impl Evidence {
 
     /// What readers received and the logs do not have there; they need not be at the end yet.
     pub fn misreadings(&self) -> Vec<Violation> {
-        let wrong = |reading: &Reading| {
-            readers::first_difference(reading, &self.lineage(&reading.session))
-        };
+        let wrong =
+            |reading: &Reading| readers::first_difference(reading, &self.lineage(&reading.session));
         self.readings.iter().filter_map(wrong).collect()
     }
 

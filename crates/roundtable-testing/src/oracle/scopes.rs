@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundtable_backend::StoredEvent;
-use roundtable_core::event::{
-    Body, Event, IterationEvent, RoundEvent, ToolCallEvent, TurnEvent,
-};
+use roundtable_core::event::{Body, Event, IterationEvent, RoundEvent, ToolCallEvent, TurnEvent};
 use roundtable_core::id::SessionId;
 
 use super::{Findings, Rule};
@@ -77,7 +75,10 @@ fn change(event: &Event) -> Option<Change> {
     let iteration = || place.iteration.as_ref().map(ToString::to_string);
     let call = || place.tool_call.as_ref().map(ToString::to_string);
     let opens = |scope: Option<String>, parent: Option<String>| {
-        Some(Change::Opens { scope: scope.unwrap_or_else(|| "a scope without id".to_owned()), parent })
+        Some(Change::Opens {
+            scope: scope.unwrap_or_else(|| "a scope without id".to_owned()),
+            parent,
+        })
     };
     let closes = |scope: Option<String>| scope.map(Change::Closes);
     let attempt_of = |attempt: u32| iteration().map(|id| format!("{id} attempt {attempt}"));

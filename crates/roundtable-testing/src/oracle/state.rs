@@ -11,7 +11,7 @@ use roundtable_core::session::Session;
 use super::{Evidence, Findings, Rule};
 
 /// At how many points of a log a snapshot is tried.
-const SNAPSHOTS: usize = 12;
+const SNAPSHOTS: usize = 3;
 
 pub(super) fn check(evidence: &Evidence, found: &mut Findings) {
     for session in evidence.logs.keys() {
@@ -46,13 +46,19 @@ fn check_snapshots(session: &SessionId, log: &[Arc<Event>], found: &mut Findings
     }
     for (taken, at_that_time) in kept {
         let Ok(bytes) = serde_json::to_vec(&at_that_time.session) else {
-            found.add(Rule::I7, format!("{session}: the state after {taken} events has no JSON form"));
+            found.add(
+                Rule::I7,
+                format!("{session}: the state after {taken} events has no JSON form"),
+            );
             continue;
         };
         let state: Session = match serde_json::from_slice(&bytes) {
             Ok(state) => state,
             Err(error) => {
-                found.add(Rule::I7, format!("{session}: the snapshot after {taken} events: {error}"));
+                found.add(
+                    Rule::I7,
+                    format!("{session}: the snapshot after {taken} events: {error}"),
+                );
                 continue;
             }
         };
@@ -76,7 +82,8 @@ fn check_snapshots(session: &SessionId, log: &[Arc<Event>], found: &mut Findings
 /// The fields in which two states differ.
 fn difference(rebuilt: &Session, said: &Session) -> String {
     let (rebuilt, said) = (serde_json::to_value(rebuilt), serde_json::to_value(said));
-    let (Ok(serde_json::Value::Object(rebuilt)), Ok(serde_json::Value::Object(said))) = (rebuilt, said)
+    let (Ok(serde_json::Value::Object(rebuilt)), Ok(serde_json::Value::Object(said))) =
+        (rebuilt, said)
     else {
         return "a state has no JSON form".to_owned();
     };

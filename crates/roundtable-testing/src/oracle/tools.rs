@@ -74,9 +74,10 @@ fn check_call(id: &ToolCallId, call: &Call, found: &mut Findings) {
         format!("{id} started as attempts {:?}", call.starts)
     });
     // A start after the first one needs an interruption of the one before it.
-    let declared = call.starts.iter().filter(|attempt| **attempt > 1).all(|attempt| {
-        call.interruptions.iter().filter(|gone| *gone + 1 == *attempt).count() == 1
-    });
+    let declared =
+        call.starts.iter().filter(|attempt| **attempt > 1).all(|attempt| {
+            call.interruptions.iter().filter(|gone| *gone + 1 == *attempt).count() == 1
+        });
     found.check(declared, Rule::Tools, || {
         format!("{id} started as {:?}, interrupted as {:?}", call.starts, call.interruptions)
     });

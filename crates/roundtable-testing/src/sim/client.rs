@@ -189,8 +189,10 @@ impl Client {
             return Move::Watch;
         }
         // What is to be said now is said as things stand, with requests pending or not.
-        let speaks_now =
-            matches!(self.acts.front(), Some(Act::Say(..) | Act::SayAndAnswer(_) | Act::SayOnce(_)));
+        let speaks_now = matches!(
+            self.acts.front(),
+            Some(Act::Say(..) | Act::SayAndAnswer(_) | Act::SayOnce(_))
+        );
         if !speaks_now && let Some(answer) = self.answer_pending() {
             return self.order(answer);
         }
@@ -217,7 +219,8 @@ impl Client {
                 self.order(say)
             }
             Act::SayAndAnswer(text) => {
-                let results = self.view.requests.iter().map(|r| found(r, "as it was said")).collect();
+                let results =
+                    self.view.requests.iter().map(|r| found(r, "as it was said")).collect();
                 let say = self.say(text, OnBusy::Queue, results);
                 self.order(say)
             }
@@ -230,9 +233,9 @@ impl Client {
             Act::Send(command) => self.order(command),
             Act::AnswerAgain => {
                 let again = |event: &Arc<Event>| match &event.body {
-                    Body::Context(roundtable_core::event::ContextEvent::ContextRequested(request)) => {
-                        Some(found(request, "said once more"))
-                    }
+                    Body::Context(roundtable_core::event::ContextEvent::ContextRequested(
+                        request,
+                    )) => Some(found(request, "said once more")),
                     _ => None,
                 };
                 let results = self.events.iter().filter_map(again).collect();
@@ -253,7 +256,8 @@ impl Client {
 
     fn fork(&mut self, origin: &SessionId, rounds: usize, disk: &Disk) -> Move {
         let stored = disk.dump(origin);
-        let is_end = |event: &Event| matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }));
+        let is_end =
+            |event: &Event| matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }));
         let mut ends = stored.iter().filter(|s| is_end(&s.event)).map(|s| s.event.seq);
         match ends.nth(rounds.saturating_sub(1)) {
             Some(seq) => {
@@ -334,11 +338,15 @@ impl Client {
                 count(|body| matches!(body, Body::Round(RoundEvent::RoundClosed { .. }))) >= times
             }
             Sight::Started(times) => {
-                count(|b| matches!(b, Body::Iteration(IterationEvent::ModelCallStarted { .. }))) >= times
+                count(|b| matches!(b, Body::Iteration(IterationEvent::ModelCallStarted { .. })))
+                    >= times
             }
             Sight::Asked(times) => {
                 count(|b| {
-                    matches!(b, Body::Context(roundtable_core::event::ContextEvent::ContextRequested(_)))
+                    matches!(
+                        b,
+                        Body::Context(roundtable_core::event::ContextEvent::ContextRequested(_))
+                    )
                 }) >= times
             }
             Sight::Rest => self.is_quiet(),
@@ -362,7 +370,8 @@ impl Client {
     fn is_done(&self) -> bool {
         self.acts.is_empty()
             && !self.seems_behind()
-            && (self.is_quiet() || self.orders.iter().all(|o| matches!(o.answer, Answer::Refused(_))))
+            && (self.is_quiet()
+                || self.orders.iter().all(|o| matches!(o.answer, Answer::Refused(_))))
     }
 }
 

@@ -59,7 +59,7 @@ fn world(seed: Seed, dice: &mut Dice) -> World {
     let sessions: Vec<SessionId> = (0..dice.within(3..9))
         .map(|n| SessionId::new(&format!("s{n}")).expect("a session id"))
         .collect();
-    let mut opened = Vec::new();
+    let mut opened: Vec<SessionId> = Vec::new();
     for session in &sessions {
         let mut dice = dice.split();
         let hello = Act::Say("Hello.".to_owned(), OnBusy::Queue);
@@ -130,7 +130,7 @@ fn open(dice: &mut Dice) -> Act {
 
 fn member(name: &str, seats: &[&str], dice: &mut Dice) -> Agent {
     let mut agent = agent(name);
-    agent.tools = Workshop::default().declarations();
+    agent.tools = Workshop::declarations();
     agent.max_iterations = 4;
     agent.max_tokens = 100;
     let others = seats.iter().filter(|other| **other != name);
@@ -191,8 +191,7 @@ fn script(dice: &mut Dice) -> Script {
     let mut script = Script::default();
     for name in CAST.map(str::to_lowercase) {
         for _ in 0..dice.within(1..4) {
-            let mut replies: Vec<Reply> =
-                (0..dice.within(0..3)).map(|_| asking(dice)).collect();
+            let mut replies: Vec<Reply> = (0..dice.within(0..3)).map(|_| asking(dice)).collect();
             if replies.is_empty() || !dice.permille(50) {
                 replies.push(telling(&name, dice));
             }

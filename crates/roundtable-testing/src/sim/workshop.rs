@@ -12,6 +12,16 @@ use serde_json::{Value, json};
 
 use crate::oracle::Execution;
 
+/// The tools that handlers carry out. `burst` panics; `ponder` and `consult` ask nested prompts.
+const TOOLS: [(&str, Effect); 6] = [
+    ("look", Effect::Pure),
+    ("note", Effect::Idempotent),
+    ("send", Effect::Effectful),
+    ("burst", Effect::Effectful),
+    ("ponder", Effect::Pure),
+    ("consult", Effect::Effectful),
+];
+
 /// What the tools did. It outlives every process.
 #[derive(Clone, Default)]
 pub struct Workshop(Arc<Mutex<Vec<Execution>>>);
@@ -22,25 +32,22 @@ impl Workshop {
         self.ledger().clone()
     }
 
-    /// The tools: `look` (pure), `note` (idempotent), `send` (effectful), `burst` (effectful, and
-    /// it panics), `ponder` (pure) and `consult` (effectful), which ask nested prompts.
+    /// The tools.
     pub fn tools(&self) -> Vec<Arc<dyn DynTool>> {
-        let hand = |name, effect| Hand { name, effect, workshop: self.clone() };
-        let mind = |name, effect| Mind { name, effect, workshop: self.clone() };
-        vec![
-            Arc::new(hand("look", Effect::Pure)),
-            Arc::new(hand("note", Effect::Idempotent)),
-            Arc::new(hand("send", Effect::Effectful)),
-            Arc::new(hand("burst", Effect::Effectful)),
-            Arc::new(mind("ponder", Effect::Pure)),
-            Arc::new(mind("consult", Effect::Effectful)),
-        ]
+        let tool = |(name, effect)| -> Arc<dyn DynTool> {
+            let workshop = self.clone();
+            match name {
+                "ponder" | "consult" => Arc::new(Mind { name, effect, workshop }),
+                _ => Arc::new(Hand { name, effect, workshop }),
+            }
+        };
+        TOOLS.into_iter().map(tool).collect()
     }
 
     /// The declarations of the tools, and of those that the core carries out.
-    pub fn declarations(&self) -> Vec<ToolDecl> {
-        let handled = self.tools().into_iter().map(|tool| tool.spec().declare());
-        handled.chain([ToolDecl::request_context(), ToolDecl::delegate()]).collect()
+    pub fn declarations() -> Vec<ToolDecl> {
+        let handled = TOOLS.map(|(name, effect)| ToolDecl::handler(name, effect));
+        handled.into_iter().chain([ToolDecl::request_context(), ToolDecl::delegate()]).collect()
     }
 
     fn begin(&self, tool: &str, effect: Effect, context: &ToolContext) {
@@ -144,7 +151,11 @@ impl Tool for Mind {
         Duration::from_secs(3600)
     }
 
-    async fn run(&self, questions: Questions, context: &ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(
+        &self,
+        questions: Questions,
+        context: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
         self.workshop.begin(self.name, self.effect, context);
         let mut thought = "nothing yet".to_owned();
         for ask in &questions.asks {

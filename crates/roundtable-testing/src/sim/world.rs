@@ -223,7 +223,11 @@ impl World {
             // Clients act as long as the process does.
             let resting = poll_fn(|context| {
                 while let Poll::Ready(Some(())) = acting.poll_next_unpin(context) {}
-                if life.fate == Fate::Rest && at_rest(&rests, &disk) { Poll::Ready(()) } else { Poll::Pending }
+                if life.fate == Fate::Rest && at_rest(&rests, &disk) {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
             });
             tokio::select! {
                 biased;

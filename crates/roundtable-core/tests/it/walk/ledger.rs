@@ -25,13 +25,11 @@ impl Ledger {
                 assert_eq!(earlier, None, "one reservation at a time");
                 return;
             }
-            IterationEvent::ModelCallFinished { record, .. } => {
-                record.usage.map(|usage| Spend {
-                    calls: 1,
-                    tokens: usage.input + usage.output,
-                    cost: record.cost.expect("every agent here has a price"),
-                })
-            }
+            IterationEvent::ModelCallFinished { record, .. } => record.usage.map(|usage| Spend {
+                calls: 1,
+                tokens: usage.input + usage.output,
+                cost: record.cost.expect("every agent here has a price"),
+            }),
             IterationEvent::ModelCallInterrupted { .. }
             | IterationEvent::ModelCallFailed { .. }
             | IterationEvent::ModelCallCancelled { .. } => None,

@@ -4,6 +4,7 @@ mod ledger;
 mod moves;
 mod oracle;
 mod player;
+mod transcript;
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -99,7 +100,8 @@ fn check_fork(player: &Player, end: &Event) {
     let mut fork = Live::new(SessionId::new("fork").unwrap());
     past.iter().for_each(|event| fork.apply(event));
     let origin = Origin { session: player.live.session.id.clone(), seq: end.seq };
-    let done = fork.session.settings.total_rounds.is_some_and(|total| fork.session.last_number >= total);
+    let done =
+        fork.session.settings.total_rounds.is_some_and(|total| fork.session.last_number >= total);
     let input = Command::Fork { origin, agents: None }.into();
     let forked = fork.step(&input, &Env::at(player.now), roundtable_core::Starts::Allowed);
     let Ok(events) = forked else {
@@ -118,24 +120,3 @@ fn check_fork(player: &Player, end: &Event) {
     let log = past.into_iter().chain(&events).filter(|event| event.seq >= from);
     assert_eq!(Live::resume(session, log), fork);
 }
-#[test]
-fn zz_stats() {
-    use proptest::strategy::ValueTree;
-    let mut runner = proptest::test_runner::TestRunner::new(config(1));
-    let mut counts = std::collections::BTreeMap::<String, usize>::new();
-    for _ in 0..400 {
-        let setup = moves::setup().new_tree(&mut runner).unwrap().current();
-        let list = prop::collection::vec(moves::any_move(), 10..90).new_tree(&mut runner).unwrap().current();
-        let player = walk(&setup, &list);
-        for e in &player.log {
-            let mut k = e.body.kind();
-            if let Body::ToolCall(roundtable_core::event::ToolCallEvent::ToolCallFinished(o)) = &e.body { k += &format!(" {}", serde_json::to_value(o).unwrap()["outcome"]); }
-            if let Body::Iteration(roundtable_core::event::IterationEvent::IterationClosed{outcome}) = &e.body { k += &format!(" {outcome:?}"); }
-            if let Body::Turn(TurnEvent::TurnStarted{task,..}) = &e.body { k += &format!(" {}", serde_json::to_value(task).unwrap()["task"]); }
-            if let Body::Context(roundtable_core::event::ContextEvent::ContextRequested(r)) = &e.body { k += &format!(" {}", serde_json::to_value(r).unwrap()["about"]); }
-            *counts.entry(k).or_default() += 1;
-        }
-    }
-    println!("{counts:#?}");
-}
-use roundtable_core::event::TurnEvent;

@@ -33,22 +33,50 @@ pub struct Words {
 /// What happens. An `Index` picks among what there is to pick from.
 #[derive(Debug, Clone)]
 pub enum Move {
-    Say { text: bool, on_busy: OnBusy, answers: bool },
-    Provide { pick: Index, success: bool },
+    Say {
+        text: bool,
+        on_busy: OnBusy,
+        answers: bool,
+    },
+    Provide {
+        pick: Index,
+        success: bool,
+    },
     Stop,
     Pause,
     Resume,
     Complete,
     Regenerate,
-    Rewind { pick: Index },
-    Select { pick: Index },
+    Rewind {
+        pick: Index,
+    },
+    Select {
+        pick: Index,
+    },
     /// One of the wants is met; where there is none, a person speaks.
-    Act { pick: Index, reply: Words, how: u8 },
-    Fail { pick: Index },
-    Stream { pick: Index },
-    Evaluate { pick: Index, ordinal: u32, other: bool },
-    Publish { pick: Index, ordinal: u32 },
-    Repeat { pick: Index },
+    Act {
+        pick: Index,
+        reply: Words,
+        how: u8,
+    },
+    Fail {
+        pick: Index,
+    },
+    Stream {
+        pick: Index,
+    },
+    Evaluate {
+        pick: Index,
+        ordinal: u32,
+        other: bool,
+    },
+    Publish {
+        pick: Index,
+        ordinal: u32,
+    },
+    Repeat {
+        pick: Index,
+    },
     WriterChanged,
     Wait(i64),
     Hold(bool),
@@ -97,8 +125,12 @@ fn limits(calls: std::ops::Range<u64>) -> impl Strategy<Value = Limits> {
     let tokens = prop::option::weighted(0.15, 200..4_000_u64);
     let cost = prop::option::weighted(0.1, 200..2_000_u64);
     let time_ms = prop::option::weighted(0.1, 1_000..40_000_u64);
-    (calls, tokens, cost, time_ms)
-        .prop_map(|(calls, tokens, cost, time_ms)| Limits { calls, tokens, cost, time_ms })
+    (calls, tokens, cost, time_ms).prop_map(|(calls, tokens, cost, time_ms)| Limits {
+        calls,
+        tokens,
+        cost,
+        time_ms,
+    })
 }
 
 pub fn setup() -> impl Strategy<Value = Setup> {

@@ -189,9 +189,9 @@ impl Oracle {
                 self.open(id.as_str(), parent.as_deref());
                 self.iterations.insert(id.clone(), 0);
             }
-            TurnEvent::TurnEnded { message_number, .. } => {
+            TurnEvent::TurnEnded { said, .. } => {
                 self.close(id.as_str());
-                message_number.iter().for_each(|number| self.count_message(*number));
+                said.iter().for_each(|said| self.count_message(said.number));
             }
         }
     }

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::ledger::Ledger;
 use super::moves::{Move, Setup, TOOLS, Words};
 use super::oracle::Oracle;
+use super::transcript::Transcript;
 use crate::table::{ask, nested, opening};
 
 pub struct Player {
@@ -27,6 +28,7 @@ pub struct Player {
     pub now: Timestamp,
     pub oracle: Oracle,
     ledger: Ledger,
+    transcript: Transcript,
     /// The fold of the events as they read back from JSON: the state after a restart.
     shadow: Live,
     starts: Starts,
@@ -44,6 +46,7 @@ impl Player {
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
             oracle: Oracle::default(),
             ledger: Ledger::default(),
+            transcript: Transcript::default(),
             shadow: Live::new(id),
             starts: Starts::Allowed,
             partials: BTreeMap::new(),
@@ -82,12 +85,14 @@ impl Player {
             self.shadow.apply(&serde_json::from_str(&json).unwrap());
             self.oracle.see(&event);
             self.ledger.see(&event);
+            self.transcript.see(&event);
             self.log.push(event);
         }
         assert_eq!(self.shadow, self.live, "the log alone gives the same state");
         self.ledger.check(&self.live.session);
         self.oracle.check_wants(&self.live.session.wants());
         self.check_live();
+        self.check_prompts();
         if self.log.len().is_multiple_of(5) {
             self.check_resume();
         }
@@ -99,6 +104,19 @@ impl Player {
         if self.starts == Starts::Allowed && session.has_work() {
             assert!(!session.wants().is_empty(), "there is work, and nothing is wanted");
         }
+    }
+
+    /// A seat's prompt tells the earlier rounds as the log has them, answers to questions aside.
+    fn check_prompts(&self) {
+        let session = &self.live.session;
+        let Some(seat) = session.round.iter().flat_map(|round| &round.turns).next() else { return };
+        let (rendered, record) = self.live.window.render(session, &seat.id).unwrap();
+        let told = rendered.messages.iter().map(roundtable_core::message::Message::text);
+        let history = told
+            .into_iter()
+            .find_map(|text| text.strip_prefix("The conversation so far:\n").map(without_answers));
+        assert_eq!(history.unwrap_or_default(), self.transcript.history(session));
+        assert!(record.from >= session.window_from() && record.to == session.head);
     }
 
     pub fn check_resume(&self) {
@@ -120,7 +138,8 @@ impl Player {
         self.play(&Move::Hold(false));
         let _ = self.feed(Command::Resume);
         for _ in 0..2_000 {
-            let requests: Vec<_> = self.live.session.requests.iter().map(|r| r.id.clone()).collect();
+            let requests: Vec<_> =
+                self.live.session.requests.iter().map(|r| r.id.clone()).collect();
             if let Some(request) = requests.first() {
                 let results = vec![ContextResult::found(request.clone(), "yes")];
                 if self.feed(Command::Provide(results)).is_ok() {
@@ -342,6 +361,24 @@ impl Player {
         let Some(report) = choose(pick, &self.reported).cloned() else { return };
         let _ = self.feed(report);
     }
+}
+
+/// The text without the blocks of provided information, and without empty lines.
+fn without_answers(text: &str) -> String {
+    let mut kept = String::new();
+    let mut inside = false;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("<context-results-") {
+            inside = true;
+        }
+        if !inside && line != "\n" {
+            kept.push_str(line);
+        }
+        if line.starts_with("</context-results-") {
+            inside = false;
+        }
+    }
+    kept
 }
 
 fn choose<'a, T>(pick: &Index, among: &'a [T]) -> Option<&'a T> {

@@ -23,7 +23,7 @@ fn session(name: &str) -> SessionId {
 /// An agent with every tool there is, `send` after approval only.
 fn worker(name: &str) -> Agent {
     let mut agent = agent(name);
-    agent.tools = Workshop::default().declarations();
+    agent.tools = Workshop::declarations();
     agent.workers =
         ["ann", "bob", "cyd"].map(|name| roundtable_core::id::AgentId::new(name).unwrap()).to_vec();
     agent

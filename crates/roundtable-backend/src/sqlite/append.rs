@@ -1,0 +1,290 @@
+//! One append: checked against the epoch and the head, sealed, and projected, in one savepoint.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roundtable_core::digest::Digest;
+use roundtable_core::event::chain::{Header, body_digest, genesis};
+use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::projection::{Row, Summary};
+use roundtable_ports::{Batch, CommandRecord, LogError, Ownership, SessionLog, Snapshot};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::writer::unavailable;
+use super::{SqliteStore, event_id, row};
+
+/// How many bytes of chance each body gets.
+const SALT: usize = 16;
+
+/// A batch that outlives its caller: the writer thread has it now.
+struct Owned {
+    expect: Seq,
+    origin: Option<Origin>,
+    events: Vec<Arc<Event>>,
+    rows: Vec<Row>,
+    commands: Vec<CommandRecord>,
+    summary: Summary,
+}
+
+impl From<Batch<'_>> for Owned {
+    fn from(batch: Batch<'_>) -> Self {
+        Self {
+            expect: batch.expect,
+            origin: batch.origin.cloned(),
+            events: batch.events.to_vec(),
+            rows: batch.rows.to_vec(),
+            commands: batch.commands.to_vec(),
+            summary: batch.summary.clone(),
+        }
+    }
+}
+
+/// A session's row, as far as an append needs it.
+struct Place {
+    number: i64,
+    head: Seq,
+    hash: Digest,
+}
+
+#[async_trait]
+impl SessionLog for SqliteStore {
+    async fn append(&self, own: &Ownership, batch: Batch<'_>) -> Result<Seq, LogError> {
+        let (own, batch) = (own.clone(), Owned::from(batch));
+        self.writer.write(move |connection| append(connection, &own, &batch)).await
+    }
+
+    async fn read(
+        &self,
+        session: &SessionId,
+        from: Seq,
+        most: usize,
+    ) -> Result<Vec<Arc<Event>>, LogError> {
+        let session = session.clone();
+        self.readers
+            .read(move |connection| super::read::events(connection, &session, from, most))
+            .await
+    }
+
+    async fn find_command(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Result<Option<CommandRecord>, LogError> {
+        let (session, id) = (session.clone(), id.clone());
+        self.readers.read(move |connection| super::read::command(connection, &session, &id)).await
+    }
+
+    async fn find_snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| super::read::snapshot(connection, &session)).await
+    }
+
+    async fn put_snapshot(&self, own: &Ownership, snapshot: Snapshot) -> Result<(), LogError> {
+        let own = own.clone();
+        let put = move |connection: &Connection| {
+            check_epoch(connection, &own)?;
+            let sql = "INSERT OR REPLACE INTO snapshot (session, version, seq, state) \
+                       SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
+            let values =
+                params![own.session.as_str(), snapshot.version, snapshot.seq.0, snapshot.state];
+            execute(connection, sql, values)
+        };
+        self.writer.write(put).await
+    }
+}
+
+pub(super) fn execute(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<(), LogError> {
+    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+    statement.execute(values).map(|_| ()).map_err(|error| unavailable(&error))
+}
+
+/// The fence: a writer whose epoch is old gets no further than this, in the commit itself.
+pub(super) fn check_epoch(connection: &Connection, own: &Ownership) -> Result<(), LogError> {
+    let mut statement = connection
+        .prepare_cached("SELECT epoch FROM lease WHERE session = ?1")
+        .map_err(|e| unavailable(&e))?;
+    let epoch: Option<u64> = statement
+        .query_row([own.session.as_str()], |row| row.get(0))
+        .optional()
+        .map_err(|e| unavailable(&e))?;
+    match epoch {
+        Some(epoch) if epoch == own.epoch => Ok(()),
+        other => Err(LogError::Fenced { epoch: other.unwrap_or_default() }),
+    }
+}
+
+fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq, LogError> {
+    check_epoch(connection, own)?;
+    let place = match find_place(connection, &own.session)? {
+        Some(place) => place,
+        None => create(connection, own, batch)?,
+    };
+    if place.head != batch.expect {
+        return Err(LogError::Conflict { head: place.head });
+    }
+    for command in &batch.commands {
+        put_command(connection, place.number, command)?;
+    }
+    let hash = put_events(connection, own, &place, &batch.events)?;
+    for row in &batch.rows {
+        row::put(connection, place.number, row).map_err(|error| unavailable(&error))?;
+    }
+    let head = batch.events.last().map_or(place.head, |event| event.seq);
+    put_summary(connection, &own.session, head, &hash, batch)?;
+    Ok(head)
+}
+
+fn find_place(connection: &Connection, session: &SessionId) -> Result<Option<Place>, LogError> {
+    let sql = "SELECT number, head, head_hash FROM session WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+    let place = statement.query_row([session.as_str()], |row| {
+        Ok(Place {
+            number: row.get(0)?,
+            head: Seq(row.get(1)?),
+            hash: Digest::from_stored(row.get(2)?),
+        })
+    });
+    place.optional().map_err(|error| unavailable(&error))
+}
+
+/// The row of a session that begins with this batch. A fork goes on from its origin's hash.
+fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Place, LogError> {
+    let (head, hash) = match &batch.origin {
+        None => (Seq(0), genesis()),
+        Some(origin) => {
+            (origin.seq, super::read::hash_at(connection, &origin.session, origin.seq)?)
+        }
+    };
+    let at = batch.events.first().map_or(0, |event| nanoseconds(event.at));
+    let sql = "INSERT INTO session (id, parent, parent_seq, head, head_hash, kind, topic, tenant, status, \
+               rounds_completed, current_round, has_work, wake_at, created_at, updated_at) \
+               VALUES (?1, ?2, ?3, ?4, ?5, '', '', NULL, '', 0, 1, 0, NULL, ?6, ?6)";
+    let parent = batch.origin.as_ref().map(|origin| origin.session.as_str());
+    let parent_seq = batch.origin.as_ref().map_or(0, |origin| origin.seq.0);
+    execute(
+        connection,
+        sql,
+        params![own.session.as_str(), parent, parent_seq, head.0, hash.as_str(), at],
+    )?;
+    Ok(Place { number: connection.last_insert_rowid(), head, hash })
+}
+
+fn put_command(
+    connection: &Connection,
+    number: i64,
+    command: &CommandRecord,
+) -> Result<(), LogError> {
+    let receipt = serde_json::to_string(&command.receipt).unwrap_or_default();
+    let sql =
+        "INSERT OR IGNORE INTO command (session, id, digest, receipt) VALUES (?1, ?2, ?3, ?4)";
+    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+    let values = params![number, command.id.as_str(), command.digest.as_str(), receipt];
+    match statement.execute(values).map_err(|error| unavailable(&error))? {
+        0 => Err(LogError::Duplicate { id: command.id.clone() }),
+        _ => Ok(()),
+    }
+}
+
+/// Seals and stores events, and returns the hash of the last one.
+fn put_events(
+    connection: &Connection,
+    own: &Ownership,
+    place: &Place,
+    events: &[Arc<Event>],
+) -> Result<Digest, LogError> {
+    let sql = "INSERT INTO event (id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    let salts = salts(connection, events.len())?;
+    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+    let mut hash = place.hash.clone();
+    for (event, salt) in events.iter().zip(salts.chunks(SALT)) {
+        let (kind, version, data) = event
+            .body
+            .to_parts()
+            .map_err(|error| LogError::Unavailable(format!("an event has no form: {error}")))?;
+        let data = data.to_string();
+        let digest = body_digest(salt, data.as_bytes());
+        let ids = event.place_ids();
+        let at = nanoseconds(event.at);
+        let header = Header {
+            session: &own.session,
+            seq: event.seq,
+            epoch: own.epoch,
+            at,
+            kind: &kind,
+            version,
+            place: ids,
+            body: &digest,
+        };
+        hash = header.hash(&hash);
+        let [round, turn, iteration, tool_call] = ids;
+        let id = event_id(place.number, event.seq.0);
+        let values = params![
+            id,
+            own.epoch,
+            at,
+            kind,
+            version,
+            round,
+            turn,
+            iteration,
+            tool_call,
+            digest.as_str(),
+            hash.as_str(),
+            salt,
+            data
+        ];
+        statement.execute(values).map_err(|error| unavailable(&error))?;
+    }
+    Ok(hash)
+}
+
+fn salts(connection: &Connection, events: usize) -> Result<Vec<u8>, LogError> {
+    let mut statement =
+        connection.prepare_cached("SELECT randomblob(?1)").map_err(|error| unavailable(&error))?;
+    let bytes = i64::try_from(events * SALT).unwrap_or(i64::MAX);
+    statement.query_row([bytes], |row| row.get(0)).map_err(|error| unavailable(&error))
+}
+
+fn put_summary(
+    connection: &Connection,
+    session: &SessionId,
+    head: Seq,
+    hash: &Digest,
+    batch: &Owned,
+) -> Result<(), LogError> {
+    let summary = &batch.summary;
+    let sql = "UPDATE session SET head = ?2, head_hash = ?3, kind = ?4, topic = ?5, tenant = ?6, status = ?7, \
+               rounds_completed = ?8, current_round = ?9, has_work = ?10, wake_at = ?11, \
+               updated_at = coalesce(?12, updated_at) WHERE id = ?1";
+    let values = params![
+        session.as_str(),
+        head.0,
+        hash.as_str(),
+        word(&summary.kind),
+        summary.topic,
+        summary.tenant,
+        word(&summary.status),
+        summary.rounds_completed,
+        summary.current_round,
+        summary.has_work,
+        summary.wake_at.map(nanoseconds),
+        batch.events.last().map(|event| nanoseconds(event.at)),
+    ];
+    execute(connection, sql, values)
+}
+
+/// A value by its name in JSON: one spelling everywhere.
+pub(super) fn word(value: &impl serde::Serialize) -> String {
+    let named = serde_json::to_value(value).ok();
+    named.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
+pub(super) fn nanoseconds(at: jiff::Timestamp) -> i64 {
+    i64::try_from(at.as_nanosecond()).unwrap_or(i64::MAX)
+}

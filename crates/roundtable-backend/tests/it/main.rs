@@ -1,0 +1,4 @@
+//! The stores, against one suite, and what only one of them can do.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod conformance;

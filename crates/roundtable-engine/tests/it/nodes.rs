@@ -1,0 +1,192 @@
+//! Several engines: on stores of their own, and on one store, where each session has one writer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use roundtable_backend::MemoryStore;
+use roundtable_core::event::RoundOutcome;
+use roundtable_core::id::{NodeId, SessionId};
+use roundtable_core::input::Command;
+use roundtable_core::settings::Settings;
+use roundtable_engine::EngineError;
+use roundtable_models::scripted::{Reply, Script};
+use roundtable_ports::{LeaseError, LogError};
+use roundtable_testing::{Kit, agent, opening, rounds, say, until};
+
+use crate::seen::{count, replies, round_ends};
+
+fn node(name: &str) -> NodeId {
+    NodeId::new(name).unwrap()
+}
+
+/// A process beside this one, on the same disk, with a model of its own.
+fn beside(kit: &Kit, node: &'static str, script: Script) -> Kit {
+    let store = Arc::new(MemoryStore::on(kit.store.disk().clone()));
+    Kit { store, node, ..Kit::new(script) }
+}
+
+fn epochs(kit: &Kit, session: &SessionId) -> Vec<u64> {
+    kit.store.disk().dump(session).into_iter().map(|stored| stored.epoch).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_engines_live_in_one_process_and_know_nothing_of_each_other() {
+    let one = Kit::new(Script::default().voice("ann", [Reply::text("one {input}")]));
+    let two = Kit::new(Script::default().voice("ann", [Reply::text("two {input}")]));
+    let (first, second) = (one.start().await, two.start().await);
+    let id = SessionId::new("same").unwrap();
+    for (engine, text) in [(&first, "alpha"), (&second, "beta")] {
+        let opening = opening(vec![agent("Ann")], Settings::default());
+        let session = engine.open_as(&id, opening, None).await.unwrap();
+        session.command(say(&id, "m1", text), None).await.unwrap();
+    }
+    assert_eq!(replies(&rounds(&first.session(&id), 1).await), ["one User: alpha"]);
+    assert_eq!(replies(&rounds(&second.session(&id), 1).await), ["two User: beta"]);
+    first.shutdown().await;
+    second.session(&id).command(say(&id, "m2", "gamma"), None).await.unwrap();
+    assert_eq!(rounds(&second.session(&id), 2).await.len(), 25);
+    second.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_another_node_drives_is_held_until_that_one_lets_go() {
+    let kit = Kit::new(Script::default().voice("ann", [Reply::text("Well.")]));
+    let first = kit.start().await;
+    let session = first.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
+    session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
+    rounds(&session, 1).await;
+    let other = beside(&kit, "two", Script::default());
+    let second = other.start().await;
+    let theirs = second.session(session.id());
+    let held = EngineError::Lease(LeaseError::Held { node: node("one") });
+    assert_eq!(theirs.command(say(session.id(), "m2", "And?"), None).await, Err(held.clone()));
+    assert_eq!(theirs.state().await.err(), Some(held.clone()));
+    assert_eq!(
+        held.to_string(),
+        "the session is owned by nod_one; send the command there, or wait until it lets go"
+    );
+    assert_eq!(second.loaded(), 0, "a refused session takes no room");
+
+    first.shutdown().await;
+    theirs.command(say(session.id(), "m2", "And?"), None).await.unwrap();
+    let events = rounds(&theirs, 2).await;
+    assert_eq!(replies(&events), ["Well.", "Ann has nothing to add."]);
+    let epochs = epochs(&kit, session.id());
+    assert!(epochs.is_sorted() && epochs.first() < epochs.last(), "{epochs:?}");
+    second.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quiet_session_moves_between_nodes_as_it_is_needed() {
+    let kit = Kit::new(Script::default());
+    let first = kit.start().await;
+    let session = first.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
+    let second = beside(&kit, "two", Script::default()).start().await;
+    for number in 0..4 {
+        tokio::time::sleep(Duration::from_secs(61)).await;
+        let engine = if number % 2 == 0 { &second } else { &first };
+        let here = engine.session(session.id());
+        here.command(say(session.id(), &format!("m{number}"), "Go."), None).await.unwrap();
+        assert_eq!(round_ends(&rounds(&here, number + 1).await).len(), number + 1);
+    }
+    first.shutdown().await;
+    second.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f08_a_node_that_was_given_up_is_fenced_and_its_session_goes_on_elsewhere() {
+    let script = || Script::default().voice("ann", [Reply::text("Well: {input}").at_gate("go")]);
+    let kit = Kit::new(script());
+    let first = kit.start().await;
+    let session = first.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
+    session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
+    until("the first node asks", || kit.model.count() == 1).await;
+
+    // The store gives the first node up, though it lives; another finds the work on its sweep.
+    kit.store.disk().bury(&node("one"));
+    let other = beside(&kit, "two", script());
+    let second = other.start().await;
+    until("the second node asks again", || other.model.count() == 1).await;
+    let taken = kit.store.disk().dump(session.id()).len();
+    // The stale answer comes first, and is not recorded.
+    kit.model.gates().open("go");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(kit.store.disk().dump(session.id()).len(), taken);
+    let fenced = session.command(Command::Stop, None).await;
+    let held = LeaseError::Held { node: node("two") };
+    assert!(
+        matches!(&fenced, Err(EngineError::Log(LogError::Fenced { .. })))
+            || fenced == Err(held.clone().into()),
+        "{fenced:?}"
+    );
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(session.command(Command::Stop, None).await, Err(held.into()));
+    assert_eq!(first.loaded(), 0);
+
+    other.model.gates().open("go");
+    let events = rounds(&second.session(session.id()), 1).await;
+    assert_eq!(round_ends(&events), [RoundOutcome::Completed]);
+    assert_eq!(count(&events, "model_call_interrupted"), 1, "a possible duplicate is declared");
+    assert_eq!(replies(&events), ["Well: User: Go."]);
+    assert!(epochs(&kit, session.id()).is_sorted());
+    first.shutdown().await;
+    second.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sweep_finds_work_that_a_node_left_when_it_died() {
+    let script = || Script::default().voice("ann", [Reply::text("Well.").at_gate("go")]);
+    let kit = Kit::new(script());
+    let first = kit.start().await;
+    let other = beside(&kit, "two", script());
+    let second = other.start().await;
+    let mut sessions = Vec::new();
+    for _ in 0..30 {
+        let session = first.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
+        session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
+        sessions.push(session);
+    }
+    until("all are asked", || kit.model.count() == 30).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(other.model.count(), 0, "while a node lives its work is its own");
+    first.stop().await;
+    kit.store.disk().bury(&node("one"));
+    until("all are asked elsewhere", || other.model.count() == 30).await;
+    other.model.gates().open("go");
+    for session in &sessions {
+        let events = rounds(&second.session(session.id()), 1).await;
+        assert_eq!(round_ends(&events), [RoundOutcome::Completed]);
+        assert_eq!(count(&events, "model_call_interrupted"), 1);
+    }
+    second.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f11_of_two_nodes_that_want_a_session_at_once_one_gets_it() {
+    let kit = Kit::new(Script::default());
+    let opener = kit.start().await;
+    let mut ids = Vec::new();
+    for _ in 0..100 {
+        let session = opener.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
+        ids.push(session.id().clone());
+    }
+    opener.shutdown().await;
+    let (one, two) =
+        (beside(&kit, "alpha", Script::default()), beside(&kit, "beta", Script::default()));
+    let (first, second) = (one.start().await, two.start().await);
+    for id in &ids {
+        let (first, second) = (first.session(id), second.session(id));
+        let (mine, theirs) = tokio::join!(
+            first.command(say(id, "m1", "from alpha"), None),
+            second.command(say(id, "m1", "from beta"), None)
+        );
+        let winner = match (mine, theirs) {
+            (Ok(_), Err(EngineError::Lease(LeaseError::Held { .. }))) => first,
+            (Err(EngineError::Lease(LeaseError::Held { .. })), Ok(_)) => second,
+            (mine, theirs) => panic!("one of them: {mine:?}, {theirs:?}"),
+        };
+        assert_eq!(round_ends(&rounds(&winner, 1).await), [RoundOutcome::Completed]);
+    }
+    first.shutdown().await;
+    second.shutdown().await;
+}
