@@ -9,3 +9,12 @@ mod sqlite;
 
 pub use memory::{Disk, Fault, Faults, MemoryStore, StoredEvent};
 pub use sqlite::{OpenError, SqliteStore};
+
+/// Rings, one for each time that a value has changed.
+fn rings(receiver: tokio::sync::watch::Receiver<u64>) -> roundtable_ports::Rings {
+    let rings = futures_util::stream::unfold(receiver, |mut receiver| async {
+        receiver.changed().await.ok()?;
+        Some(((), receiver))
+    });
+    Box::pin(rings)
+}

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::error::EngineError;
 use crate::handle::SessionHandle;
+use crate::inbox;
 use crate::parts::Parts;
 use crate::scheduler::{self, Wake};
 use crate::speech::Speeches;
@@ -55,6 +56,7 @@ impl Engine {
             stopped: CancellationToken::new(),
         }));
         engine.0.tasks.spawn(scheduler::run(engine.clone(), due));
+        engine.0.tasks.spawn(inbox::drain(engine.clone()));
         Ok(engine)
     }
 

@@ -1,16 +1,18 @@
 //! A session, as callers hold it: a name and a way in. Cheap to clone, never out of date.
 
+use roundtable_core::Reject;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::Command;
 use roundtable_core::session::Session;
-use roundtable_ports::Receipt;
+use roundtable_ports::{LeaseError, Posted, Receipt};
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::inbox;
 use crate::subscribe::Subscription;
-use crate::task::Letter;
+use crate::task::{Letter, read};
 
 /// A session of an engine.
 #[derive(Clone)]
@@ -44,6 +46,24 @@ impl SessionHandle {
         command: Command,
         id: Option<CommandId>,
     ) -> Result<Receipt, EngineError> {
+        match self.command_here(command.clone(), id.clone()).await {
+            Err(EngineError::Lease(LeaseError::Held { .. })) => {
+                let fresh =
+                    || CommandId::new(&self.engine.parts().ids.fresh()).map_err(Reject::from);
+                let id = id.map_or_else(fresh, Ok)?;
+                let posted = Posted { id, session: self.session.clone(), command };
+                inbox::send(&self.engine, posted).await
+            }
+            done => done,
+        }
+    }
+
+    /// The same, only if this engine can drive the session itself.
+    pub(crate) async fn command_here(
+        &self,
+        command: Command,
+        id: Option<CommandId>,
+    ) -> Result<Receipt, EngineError> {
         let (reply, answer) = oneshot::channel();
         self.engine
             .send(&self.session, Letter::Command { command: Box::new(command), id, reply })
@@ -58,7 +78,15 @@ impl SessionHandle {
     pub async fn state(&self) -> Result<Session, EngineError> {
         let (reply, answer) = oneshot::channel();
         self.engine.send(&self.session, Letter::State { reply }).await?;
-        answer.await.unwrap_or(Err(EngineError::Stopping))
+        match answer.await.unwrap_or(Err(EngineError::Stopping)) {
+            // Whoever owns it, everyone can read it.
+            Err(EngineError::Lease(LeaseError::Held { .. })) => {
+                let log = &self.engine.parts().store.log;
+                let until = Seq(u64::from(u32::MAX));
+                Ok(read(log, &self.session, &self.session, until).await?.session)
+            }
+            state => state,
+        }
     }
 
     /// Committed events from this position on, in order, each exactly once, and what is being

@@ -9,6 +9,7 @@ mod effect;
 mod engine;
 mod error;
 mod handle;
+mod inbox;
 mod parts;
 mod permit;
 mod scheduler;

@@ -13,8 +13,8 @@ mod toolkit;
 pub use clock::{Clock, Ids};
 pub use model::{Chunk, Model, ModelError, ModelRequest, ModelStream};
 pub use store::{
-    Batch, Bell, CommandRecord, Directory, Drafts, LeaseError, Leases, Listed, LogError, Ownership,
-    Receipt, Rings, SessionLog, Snapshot, Store,
+    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
+    LogError, Ownership, Posted, Receipt, Rings, SessionLog, Snapshot, Store,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

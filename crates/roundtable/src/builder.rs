@@ -1,9 +1,10 @@
 //! How an engine is put together.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use roundtable_backend::MemoryStore;
+use roundtable_backend::{MemoryStore, SqliteStore};
 use roundtable_core::id::NodeId;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_ports::{Clock, DynTool, Ids, Model, Store, Tool};
@@ -14,6 +15,7 @@ use crate::error::Result;
 /// What an engine will be made of.
 pub struct Builder {
     store: Option<Store>,
+    directory: Option<PathBuf>,
     models: BTreeMap<String, Arc<dyn Model>>,
     default_model: String,
     tools: Vec<Arc<dyn DynTool>>,
@@ -26,6 +28,7 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             store: None,
+            directory: None,
             models: BTreeMap::new(),
             default_model: String::new(),
             tools: Vec::new(),
@@ -41,6 +44,13 @@ impl Builder {
     #[must_use]
     pub fn store(mut self, store: Store) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// Keeps sessions in this directory: durable, and shared with other processes that use it.
+    #[must_use]
+    pub fn sqlite(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
         self
     }
 
@@ -87,9 +97,14 @@ impl Builder {
     /// # Errors
     /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
     pub async fn build(self) -> Result<Engine> {
+        let store = match (self.store, self.directory) {
+            (Some(store), _) => store,
+            (None, Some(directory)) => Store::of(Arc::new(SqliteStore::open(&directory)?)),
+            (None, None) => Store::of(Arc::new(MemoryStore::new())),
+        };
         let parts = Parts {
             node: NodeId::new(&self.ids.fresh())?,
-            store: self.store.unwrap_or_else(|| Store::of(Arc::new(MemoryStore::new()))),
+            store,
             clock: self.clock,
             ids: self.ids,
             models: self.models,

@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use roundtable_backend::OpenError;
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
 use roundtable_core::id::ParseIdError;
@@ -11,6 +12,9 @@ pub enum Error {
     /// The engine did not do what it was asked.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
     /// A name or id is none.
     #[error(transparent)]
     Id(#[from] ParseIdError),
@@ -24,7 +28,7 @@ impl Error {
     pub fn missing_context(&self) -> &[ContextRequest] {
         match self {
             Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
-            Self::Engine(_) | Self::Id(_) => &[],
+            Self::Engine(_) | Self::Open(_) | Self::Id(_) => &[],
         }
     }
 }

@@ -7,7 +7,10 @@ use jiff::Timestamp;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
-use roundtable_ports::{Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Snapshot};
+use roundtable_ports::{
+    Answered, Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Posted, Snapshot,
+};
+use tokio::sync::watch;
 
 /// An event with the epoch of the writer who committed it.
 #[derive(Debug, Clone)]
@@ -49,6 +52,7 @@ impl Kept {
 struct Tables {
     sessions: HashMap<SessionId, Kept>,
     newest: Vec<SessionId>,
+    inbox: BTreeMap<CommandId, (Posted, Option<Answered>)>,
     alive: HashSet<NodeId>,
 }
 
@@ -56,6 +60,8 @@ struct Tables {
 #[derive(Default)]
 pub struct Disk {
     tables: Mutex<Tables>,
+    /// Changes when something is posted or answered.
+    posts: watch::Sender<u64>,
 }
 
 impl Disk {
@@ -262,6 +268,41 @@ impl Disk {
                 .is_some_and(|kept| free(kept) && kept.summary.as_ref().is_some_and(due))
         });
         sessions.take(most).cloned().collect()
+    }
+
+    pub(super) fn post(&self, posted: &Posted) {
+        self.tables().inbox.entry(posted.id.clone()).or_insert_with(|| (posted.clone(), None));
+        self.posts.send_modify(|posts| *posts += 1);
+    }
+
+    pub(super) fn list_posted(&self, node: &NodeId) -> Vec<Posted> {
+        let tables = self.tables();
+        let owned = |session: &SessionId| {
+            tables.sessions.get(session).is_some_and(|kept| kept.owner.as_ref() == Some(node))
+        };
+        let waiting = tables
+            .inbox
+            .values()
+            .filter(|(posted, answer)| answer.is_none() && owned(&posted.session));
+        waiting.map(|(posted, _)| posted.clone()).collect()
+    }
+
+    pub(super) fn answer(&self, id: &CommandId, answer: &Answered) {
+        if let Some((_, slot)) = self.tables().inbox.get_mut(id) {
+            *slot = Some(answer.clone());
+        }
+        self.posts.send_modify(|posts| *posts += 1);
+    }
+
+    pub(super) fn take_answer(&self, id: &CommandId) -> Option<Answered> {
+        let mut tables = self.tables();
+        let answer = tables.inbox.get(id)?.1.clone()?;
+        tables.inbox.remove(id);
+        Some(answer)
+    }
+
+    pub(super) fn posts(&self) -> watch::Receiver<u64> {
+        self.posts.subscribe()
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {

@@ -8,13 +8,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use futures_util::StreamExt as _;
 use jiff::Timestamp;
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_ports::{
-    Batch, Bell, CommandRecord, Directory, Drafts, LeaseError, Leases, Listed, LogError, Ownership,
-    Rings, SessionLog, Snapshot,
+    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
+    LogError, Ownership, Posted, Rings, SessionLog, Snapshot,
 };
 use tokio::sync::watch;
 
@@ -160,11 +159,7 @@ impl Bell for MemoryStore {
 
     async fn listen(&self, session: &SessionId) -> Rings {
         let receiver = self.bells().entry(session.clone()).or_default().subscribe();
-        let rings = futures_util::stream::unfold(receiver, |mut receiver| async {
-            receiver.changed().await.ok()?;
-            Some(((), receiver))
-        });
-        rings.boxed()
+        crate::rings(receiver)
     }
 }
 
@@ -207,5 +202,30 @@ impl Directory for MemoryStore {
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
         Ok(self.disk.next_wake())
+    }
+}
+
+#[async_trait]
+impl Inbox for MemoryStore {
+    async fn post(&self, posted: &Posted) -> Result<(), LogError> {
+        self.disk.post(posted);
+        Ok(())
+    }
+
+    async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
+        Ok(self.disk.list_posted(node))
+    }
+
+    async fn answer(&self, id: &CommandId, answer: &Answered) -> Result<(), LogError> {
+        self.disk.answer(id, answer);
+        Ok(())
+    }
+
+    async fn take_answer(&self, id: &CommandId) -> Result<Option<Answered>, LogError> {
+        Ok(self.disk.take_answer(id))
+    }
+
+    async fn listen_inbox(&self) -> Rings {
+        crate::rings(self.disk.posts())
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::StreamExt as _;
 use roundtable_core::id::SessionId;
 use roundtable_ports::{Bell, Rings};
 use rusqlite::Connection;
@@ -20,6 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 #[derive(Default)]
 pub(super) struct Doorbell {
+    /// Changes when the file was written by anyone but the looking connection.
+    writes: watch::Sender<u64>,
     bells: Mutex<HashMap<SessionId, watch::Sender<u64>>>,
 }
 
@@ -50,8 +51,13 @@ impl Doorbell {
         bell.send_modify(|rings| *rings += 1);
     }
 
+    pub fn writes(&self) -> watch::Receiver<u64> {
+        self.writes.subscribe()
+    }
+
     /// Someone wrote something: everyone who listens looks for himself.
     fn ring_all(&self) {
+        self.writes.send_modify(|writes| *writes += 1);
         self.bells().retain(|_, bell| {
             bell.send_modify(|rings| *rings += 1);
             bell.receiver_count() > 0
@@ -83,10 +89,6 @@ impl Bell for SqliteStore {
 
     async fn listen(&self, session: &SessionId) -> Rings {
         let receiver = self.bell.bells().entry(session.clone()).or_default().subscribe();
-        let rings = futures_util::stream::unfold(receiver, |mut receiver| async {
-            receiver.changed().await.ok()?;
-            Some(((), receiver))
-        });
-        rings.boxed()
+        crate::rings(receiver)
     }
 }

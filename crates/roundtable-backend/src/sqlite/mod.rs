@@ -4,6 +4,7 @@ mod append;
 mod bell;
 mod directory;
 mod draft;
+mod inbox;
 mod lease;
 mod read;
 mod row;
@@ -21,7 +22,7 @@ use read::Readers;
 use writer::Writer;
 
 /// Why a data directory cannot be used.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenError {
     /// The file was written by a newer version.
     Newer {

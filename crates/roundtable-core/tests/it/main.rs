@@ -27,3 +27,4 @@ mod takes;
 mod tools;
 mod turn_context;
 mod walk;
+mod wire;

@@ -30,7 +30,7 @@ pub(super) async fn load(
 }
 
 /// The fold of `source`'s log up to `until`, as the state of `session`.
-pub(super) async fn read(
+pub(crate) async fn read(
     log: &Arc<dyn SessionLog>,
     source: &SessionId,
     session: &SessionId,

@@ -23,6 +23,7 @@ use roundtable_ports::Ownership;
 use tokio::sync::mpsc;
 
 pub(crate) use letter::Letter;
+pub(crate) use load::read;
 
 use crate::adapter::{LogReader, SessionBus};
 use crate::engine::Engine;

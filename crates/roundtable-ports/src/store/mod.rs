@@ -1,6 +1,7 @@
 //! Where sessions are kept: a log, leases on it, a bell, and two things that can be lost.
 
 mod bell;
+mod inbox;
 mod leases;
 mod log;
 
@@ -14,6 +15,7 @@ use roundtable_core::id::{IterationId, SessionId};
 use roundtable_core::projection::Summary;
 
 pub use bell::{Bell, Rings};
+pub use inbox::{Answered, Inbox, Posted};
 pub use leases::{LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 
@@ -60,7 +62,7 @@ pub trait Directory: Send + Sync {
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
 }
 
-/// A place to keep sessions: the five sides of one backend.
+/// A place to keep sessions: the six sides of one backend.
 #[derive(Clone)]
 pub struct Store {
     /// The truth.
@@ -73,20 +75,23 @@ pub struct Store {
     pub drafts: Arc<dyn Drafts>,
     /// What there is.
     pub directory: Arc<dyn Directory>,
+    /// What other processes want.
+    pub inbox: Arc<dyn Inbox>,
 }
 
 impl Store {
     /// A store whose sides are one and the same thing.
     pub fn of<B>(backend: Arc<B>) -> Self
     where
-        B: SessionLog + Leases + Bell + Drafts + Directory + 'static,
+        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + 'static,
     {
         Self {
             log: backend.clone(),
             leases: backend.clone(),
             bell: backend.clone(),
             drafts: backend.clone(),
-            directory: backend,
+            directory: backend.clone(),
+            inbox: backend,
         }
     }
 }

@@ -13,7 +13,7 @@ use super::client::{Act, Client, Conduct, Sight};
 use super::dice::{Dice, Seed};
 use super::plan::{Odds, Plan};
 use super::workshop::{Workshop, job, questions};
-use super::world::{Fate, Life, World};
+use super::world::{End, Fate, Life, World};
 use crate::oracle::Evidence;
 use crate::{agent, opening};
 
@@ -30,10 +30,11 @@ const PROMPTS: [&str; 3] = ["first", "second", "deep"];
 pub fn simulate(seed: Seed) -> Evidence {
     let mut dice = Dice::new(seed);
     let mut world = world(seed, &mut dice);
-    let lives = dice.within(1..6);
-    for _ in 0..lives {
+    for _ in 0..dice.within(1..8) {
         let life = life(&mut dice);
-        world.live(&life);
+        if world.live(&life) == End::Rest {
+            break;
+        }
     }
     world.come_to_rest(away(&mut dice))
 }
@@ -56,7 +57,7 @@ pub fn simulate_planned_stops(seed: Seed) -> Evidence {
 fn world(seed: Seed, dice: &mut Dice) -> World {
     let script = script(&mut dice.split());
     let mut clients = Vec::new();
-    let sessions: Vec<SessionId> = (0..dice.within(3..9))
+    let sessions: Vec<SessionId> = (0..*dice.pick(&[3, 3, 3, 4, 4, 5, 6, 8]))
         .map(|n| SessionId::new(&format!("s{n}")).expect("a session id"))
         .collect();
     let mut opened: Vec<SessionId> = Vec::new();
@@ -71,12 +72,12 @@ fn world(seed: Seed, dice: &mut Dice) -> World {
         };
         let acts = begins.into_iter().chain(acts(&mut dice)).collect();
         clients.push(Client::new("user", session, Conduct::Answers(dice.split()), acts));
-        if dice.permille(300) {
+        if dice.permille(250) {
             let mut acts = vec![Act::Until(Sight::Started(1))];
             acts.extend(self::acts(&mut dice));
             clients.push(Client::new("friend", session, Conduct::Answers(dice.split()), acts));
         }
-        if dice.permille(300) {
+        if dice.permille(250) {
             clients.push(Client::new("tab", session, Conduct::Reads, Vec::new()));
         }
     }
@@ -113,7 +114,7 @@ fn away(dice: &mut Dice) -> Duration {
 
 fn open(dice: &mut Dice) -> Act {
     let mut seats = CAST.to_vec();
-    seats.truncate(dice.within(1..5) as usize);
+    seats.truncate(*dice.pick(&[1, 1, 1, 2, 2, 3]));
     let agents: Vec<Agent> = seats.iter().map(|name| member(name, &seats, dice)).collect();
     let order = *dice.pick(&[Order::Parallel, Order::Sequential]);
     let total_rounds = if dice.permille(100) { Some(3) } else { None };
@@ -156,7 +157,7 @@ fn say(dice: &mut Dice) -> Act {
 
 fn acts(dice: &mut Dice) -> Vec<Act> {
     let mut acts = Vec::new();
-    for _ in 0..dice.within(1..5) {
+    for _ in 0..*dice.pick(&[1, 1, 2, 2, 3]) {
         if dice.permille(500) {
             acts.push(Act::Wait(dice.within(0..4000)));
         }
@@ -191,7 +192,8 @@ fn script(dice: &mut Dice) -> Script {
     let mut script = Script::default();
     for name in CAST.map(str::to_lowercase) {
         for _ in 0..dice.within(1..4) {
-            let mut replies: Vec<Reply> = (0..dice.within(0..3)).map(|_| asking(dice)).collect();
+            let mut replies: Vec<Reply> =
+                (0..*dice.pick(&[0, 0, 1, 1, 2])).map(|_| asking(dice)).collect();
             if replies.is_empty() || !dice.permille(50) {
                 replies.push(telling(&name, dice));
             }
@@ -220,7 +222,7 @@ fn telling(name: &str, dice: &mut Dice) -> Reply {
 
 /// A reply that asks for tools.
 fn asking(dice: &mut Dice) -> Reply {
-    let calls: Vec<Call> = (0..dice.within(1..4)).map(|_| call(dice, true)).collect();
+    let calls: Vec<Call> = (0..dice.within(1..3)).map(|_| call(dice, true)).collect();
     Reply::calls(calls).after(dice.within(0..300))
 }
 

@@ -10,5 +10,5 @@ fn seeds(range: std::ops::Range<u64>) {
 
 #[test]
 fn seeds_1() {
-    seeds(0..50);
+    seeds(0..200);
 }
