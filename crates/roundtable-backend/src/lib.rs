@@ -1,6 +1,7 @@
 //! Stores for Roundtable sessions.
 //!
 //! [`SqliteStore`] keeps them in a directory: durable, shared by any number of processes.
+//! [`SqliteArchive`] only reads such a directory.
 //! [`MemoryStore`] keeps them in memory: for trying things out, and as the simulator that fails
 //! on purpose.
 
@@ -8,7 +9,7 @@ mod memory;
 mod sqlite;
 
 pub use memory::{Disk, Fault, Faults, MemoryStore, StoredEvent};
-pub use sqlite::{OpenError, SqliteStore};
+pub use sqlite::{OpenError, SessionRow, SqliteArchive, SqliteStore};
 
 /// Rings, one for each time that a value has changed.
 fn rings(receiver: tokio::sync::watch::Receiver<u64>) -> roundtable_ports::Rings {

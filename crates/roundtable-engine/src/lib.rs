@@ -26,4 +26,5 @@ pub use handle::SessionHandle;
 pub use parts::Parts;
 pub use subscribe::{Delta, Subscription, Update};
 pub use system::{SystemClock, UuidIds};
+pub use task::SNAPSHOT_VERSION;
 pub use toolset::Toolset;

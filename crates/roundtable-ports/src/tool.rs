@@ -43,7 +43,7 @@ impl<E: std::fmt::Display> From<E> for ToolError {
 /// }
 /// ```
 ///
-/// A handler that does not take the context is not a tool (R002-3): it does not compile.
+/// A handler that does not take the context is not a tool (R002-3): it does not compile,
 ///
 /// ```compile_fail,E0050
 /// # use roundtable_core::tool::{Effect, ToolResult};
@@ -60,6 +60,15 @@ impl<E: std::fmt::Display> From<E> for ToolError {
 ///     async fn run(&self, params: Add) -> Result<ToolResult, ToolError> {
 ///         Ok(ToolResult::ok((params.a + params.b).to_string()))
 ///     }
+/// }
+/// ```
+///
+/// and nobody can call one without: there is no default to fall back on.
+///
+/// ```compile_fail,E0061
+/// # use roundtable_ports::{DynTool, ToolError};
+/// async fn run(tool: &dyn DynTool) {
+///     let _ = tool.run_json(serde_json::json!({})).await;
 /// }
 /// ```
 pub trait Tool: Send + Sync + 'static {

@@ -164,11 +164,35 @@ pub struct RunScope {
 /// }
 /// ```
 ///
-/// It cannot be kept either (R002-4): it is borrowed, and there is no copy of it to be had.
+/// It cannot be kept either (R002-4): there is no copy of it to be had,
+///
+/// ```compile_fail,E0277
+/// fn handler(context: &roundtable_ports::ToolContext) -> roundtable_ports::ToolContext {
+///     Clone::clone(context)
+/// }
+/// ```
+///
+/// and it is borrowed for the call, so nothing that outlives the call can hold it.
+///
+/// ```compile_fail,E0521
+/// fn handler(context: &roundtable_ports::ToolContext) {
+///     std::thread::spawn(move || context.scope.ids.agent.clone());
+/// }
+/// ```
+///
+/// Nor can a handler change the prompt or the session through it (R002-10): the one is shared,
+///
+/// ```compile_fail,E0594
+/// fn handler(context: &roundtable_ports::ToolContext) {
+///     context.prompt.ask = "something else".to_owned();
+/// }
+/// ```
+///
+/// and of the other there is read access only.
 ///
 /// ```compile_fail,E0599
-/// fn handler(context: &roundtable_ports::ToolContext) -> roundtable_ports::ToolContext {
-///     context.clone()
+/// async fn handler(context: &roundtable_ports::ToolContext) {
+///     context.session.append(Vec::new()).await;
 /// }
 /// ```
 #[non_exhaustive]

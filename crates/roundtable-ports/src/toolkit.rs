@@ -1,8 +1,10 @@
 //! A set of tools bound to one agent. It is a value: nothing can be set on it afterwards.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use roundtable_core::id::AgentId;
 use roundtable_core::tool::ToolResult;
 use serde_json::Value;
@@ -61,9 +63,11 @@ impl Toolkit {
             ));
         };
         context.scope.ids.agent = agent.unwrap_or(&self.agent).clone();
-        match tool.run_json(input, &context).await {
-            Ok(result) => result,
-            Err(error) => ToolResult::failed(error.0),
+        let running = async { tool.run_json(input, &context).await };
+        match AssertUnwindSafe(running).catch_unwind().await {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => ToolResult::failed(error.0),
+            Err(_) => ToolResult::failed(format!("{name} panicked")),
         }
     }
 }

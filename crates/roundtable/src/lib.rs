@@ -24,6 +24,7 @@
 //! world, [`driver`] acts.
 
 mod answer;
+mod archive;
 mod builder;
 mod engine;
 mod error;
@@ -31,6 +32,7 @@ mod session;
 mod talk;
 
 pub use answer::{Answer, RoundReport};
+pub use archive::{Archive, Damage, Verification};
 pub use builder::Builder;
 pub use engine::Engine;
 pub use error::{Error, Result};

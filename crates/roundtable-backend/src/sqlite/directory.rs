@@ -15,15 +15,18 @@ use super::writer::unavailable;
 const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at";
 
 fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
+    let (session, head) = (row.get::<_, String>(0)?, Seq(row.get(1)?));
+    let (Ok(session), Some(summary)) = (session.parse(), summary(row)?) else { return Ok(None) };
+    Ok(Some(Listed { session, head, summary }))
+}
+
+/// The summary in a row; nothing when its words make no sense.
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
     let named = |index: usize| row.get::<_, String>(index).map(serde_json::Value::String);
-    let (session, kind, status) = (row.get::<_, String>(0)?, named(2)?, named(5)?);
+    let (kind, status) = (serde_json::from_value(named(2)?), serde_json::from_value(named(5)?));
     let wake_at: Option<i64> = row.get(9)?;
-    let (Ok(session), Ok(kind), Ok(status)) =
-        (session.parse(), serde_json::from_value(kind), serde_json::from_value(status))
-    else {
-        return Ok(None);
-    };
-    let summary = Summary {
+    let (Ok(kind), Ok(status)) = (kind, status) else { return Ok(None) };
+    Ok(Some(Summary {
         kind,
         topic: row.get(3)?,
         tenant: row.get(4)?,
@@ -32,8 +35,20 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
         current_round: row.get(7)?,
         has_work: row.get(8)?,
         wake_at: wake_at.and_then(|at| Timestamp::from_nanosecond(i128::from(at)).ok()),
-    };
-    Ok(Some(Listed { session, head: Seq(row.get(1)?), summary }))
+    }))
+}
+
+pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<Listed>, LogError> {
+    // A caller that wants all of them may name a number that the file has no form for.
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    query(connection, "ORDER BY number DESC LIMIT ?1", [most])
+}
+
+pub(super) fn find(
+    connection: &Connection,
+    session: &SessionId,
+) -> Result<Option<Listed>, LogError> {
+    Ok(query(connection, "WHERE id = ?1", [session.as_str()])?.into_iter().next())
 }
 
 fn query(
@@ -52,16 +67,11 @@ fn query(
 impl Directory for SqliteStore {
     async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError> {
         let session = session.clone();
-        let found = self
-            .readers
-            .read(move |connection| query(connection, "WHERE id = ?1", [session.as_str()]));
-        Ok(found.await?.into_iter().next())
+        self.readers.read(move |connection| find(connection, &session)).await
     }
 
     async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
-        self.readers
-            .read(move |connection| query(connection, "ORDER BY number DESC LIMIT ?1", [most]))
-            .await
+        self.readers.read(move |connection| list(connection, most)).await
     }
 
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError> {

@@ -1,6 +1,7 @@
 //! A store in a directory: one SQLite file, one writer thread per process, any number of readers.
 
 mod append;
+mod archive;
 mod bell;
 mod directory;
 mod draft;
@@ -16,14 +17,23 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 
+pub use archive::{SessionRow, SqliteArchive};
 use bell::Doorbell;
 use lease::Liveness;
 use read::Readers;
 use writer::Writer;
 
+/// The file in a data directory.
+const FILE: &str = "roundtable.db";
+
 /// Why a data directory cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenError {
+    /// There is nothing to read.
+    Missing {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// The file was written by a newer version.
     Newer {
         /// The file.
@@ -45,6 +55,9 @@ pub enum OpenError {
 impl std::fmt::Display for OpenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Missing { directory } => {
+                write!(f, "there are no sessions in {}", directory.display())
+            }
             Self::Newer { file, version, newest } => write!(
                 f,
                 "{} has format {version}; this build knows formats up to {newest}: \
@@ -89,7 +102,7 @@ impl SqliteStore {
             |path: &Path, why: String| OpenError::Unusable { path: path.to_owned(), why };
         std::fs::create_dir_all(directory)
             .map_err(|error| unusable(directory, error.to_string()))?;
-        let file = directory.join("roundtable.db");
+        let file = directory.join(FILE);
         let mut connection = connect(&file).map_err(|error| unusable(&file, error.to_string()))?;
         schema::migrate(&mut connection).map_err(|trouble| match trouble {
             Trouble::Newer { version, newest } => {

@@ -8,9 +8,12 @@ use super::Trouble;
 /// The steps from an empty file to the form that this build uses.
 const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
 
+/// The form that this build uses.
+pub(super) const NEWEST: usize = STEPS.len();
+
 /// Brings a file to the form that this build uses.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Trouble> {
-    let newest = STEPS.len();
+    let newest = NEWEST;
     loop {
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let version: usize = step.query_row("PRAGMA user_version", [], |row| row.get(0))?;

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 
 /// The form of snapshots that this build writes; another one is discarded.
-const SNAPSHOT: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 1;
 
 /// How many events are read at once.
 const PAGE: usize = 512;
@@ -75,7 +75,7 @@ fn check_order(session: &SessionId, head: Seq, page: &[&Arc<Event>]) -> Result<(
 }
 
 fn thaw(snapshot: &Snapshot) -> Option<Session> {
-    if snapshot.version != SNAPSHOT {
+    if snapshot.version != SNAPSHOT_VERSION {
         return None;
     }
     serde_json::from_slice(&snapshot.state).ok()
@@ -105,7 +105,7 @@ impl SessionTask {
             return;
         }
         let Ok(state) = serde_json::to_vec(&self.live.session) else { return };
-        let snapshot = Snapshot { version: SNAPSHOT, seq: head, state };
+        let snapshot = Snapshot { version: SNAPSHOT_VERSION, seq: head, state };
         if self.engine.parts().store.log.put_snapshot(&self.own, snapshot).await.is_ok() {
             self.snapshot = head;
         }

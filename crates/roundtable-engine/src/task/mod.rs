@@ -23,6 +23,7 @@ use roundtable_ports::Ownership;
 use tokio::sync::mpsc;
 
 pub(crate) use letter::Letter;
+pub use load::SNAPSHOT_VERSION;
 pub(crate) use load::read;
 
 use crate::adapter::{LogReader, SessionBus};

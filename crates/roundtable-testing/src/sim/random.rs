@@ -88,14 +88,16 @@ fn world(seed: Seed, dice: &mut Dice) -> World {
 }
 
 fn life(dice: &mut Dice) -> Life {
+    // Most lives are calm; some are stormy.
+    let mut often = |most: &[u64]| *dice.pick(most);
     let odds = Odds {
-        conflict: dice.within(0..30),
-        unavailable: dice.within(0..60),
-        ack_lost: dice.within(0..60),
-        fenced: dice.within(0..30),
-        crash_before: dice.within(0..20),
-        crash_after: dice.within(0..20),
-        unreadable: dice.within(0..20),
+        conflict: often(&[0, 0, 10, 100]),
+        unavailable: often(&[0, 10, 30, 150]),
+        ack_lost: often(&[0, 10, 30, 150]),
+        fenced: often(&[0, 0, 20, 60]),
+        crash_before: often(&[0, 5, 10, 30]),
+        crash_after: often(&[0, 5, 10, 30]),
+        unreadable: often(&[0, 0, 10, 50]),
     };
     let after = Duration::from_millis(dice.within(0..8000));
     let fate = match dice.within(0..10) {
@@ -149,8 +151,8 @@ fn say(dice: &mut Dice) -> Act {
     match dice.within(0..10) {
         0 => Act::Say(text, OnBusy::Interrupt),
         1 => Act::Say(text, OnBusy::Reject),
-        2 => Act::SayOnce(text),
-        3..5 => Act::SayAndAnswer(text),
+        2..4 => Act::SayOnce(text),
+        4..6 => Act::SayAndAnswer(text),
         _ => Act::Say(text, OnBusy::Queue),
     }
 }

@@ -46,8 +46,8 @@ impl Scenario {
         (world.come_to_rest(Duration::ZERO), life.plan.appends())
     }
 
-    /// Tries a crash before and after every commit, and once more in the recovery from it.
-    /// `check` is given what came of each, besides what the oracle says.
+    /// Tries a crash before and after every commit. `check` is given what came of each, besides
+    /// what the oracle says.
     pub fn crash_everywhere(&self, check: impl Fn(&str, &Evidence)) -> Visited {
         let (evidence, commits) = self.undisturbed();
         check("undisturbed", &evidence);
@@ -65,7 +65,7 @@ impl Scenario {
     }
 
     /// Tries a second crash in the recovery from a first one, before and after the first commit
-    /// that the recovery makes.
+    /// that the recovery makes; how many there were.
     pub fn crash_twice_everywhere(&self, check: impl Fn(&str, &Evidence)) -> u64 {
         let (_, commits) = self.undisturbed();
         let mut crashes = 0;
@@ -80,5 +80,21 @@ impl Scenario {
             }
         }
         crashes
+    }
+
+    /// Tries every fault of the store that a process survives, with every commit; how many there
+    /// were.
+    pub fn fail_everywhere(&self, check: impl Fn(&str, &Evidence)) -> u64 {
+        let (_, commits) = self.undisturbed();
+        let faults = [Fault::Conflict, Fault::Unavailable, Fault::AckLost, Fault::Fenced];
+        for commit in 0..commits {
+            for fault in faults {
+                let label = format!("{fault:?} of commit {commit}");
+                let mut world = self.world(&label);
+                assert_eq!(world.live(&Life::with(Plan::at(commit, fault))), End::Rest, "{label}");
+                check(&label, &world.come_to_rest(Duration::ZERO));
+            }
+        }
+        commits * faults.len() as u64
     }
 }

@@ -165,6 +165,9 @@ impl Oracle {
             RoundEvent::RoundClosed { .. } => {
                 self.close(&id);
                 self.open_round = None;
+                let approval = |r: &&ContextRequest| matches!(r.about, About::Approval { .. });
+                let left = self.pending.values().find(approval);
+                assert!(left.is_none(), "its call is over, and it is still asked: {left:?}");
             }
         }
     }

@@ -87,10 +87,13 @@ fn closed(evidence: &Evidence) -> usize {
 /// Tries every point of the story, and that every point was tried.
 fn everywhere(scenario: &Scenario, check: impl Fn(&str, &Evidence)) {
     let Visited { commits, crashes } = scenario.crash_everywhere(&check);
-    println!("{}: {commits} commits, {crashes} crash points", scenario.name);
     assert!(commits > 0 && crashes >= 2 * commits, "{}: {crashes} of {commits}", scenario.name);
     let twice = scenario.crash_twice_everywhere(&check);
-    println!("{}: {twice} crashes in recovery", scenario.name);
+    let faults = scenario.fail_everywhere(&check);
+    println!(
+        "{}: {commits} commits, {crashes} crashes, {twice} crashes in recovery, {faults} faults",
+        scenario.name
+    );
 }
 
 #[test]
@@ -337,9 +340,9 @@ fn messages_wait_in_a_queue_through_a_pause() {
                 Act::Until(Sight::Closed(1)),
                 Act::Wait(3000),
                 Act::Send(Command::Resume),
-                say("Three."),
+                Act::SayOnce("Three.".to_owned()),
                 say("Four."),
-                Act::Until(Sight::Closed(3)),
+                Act::Until(Sight::Closed(2)),
                 Act::Send(Command::Complete { reason: "enough".to_owned() }),
             ];
             people("queue", acts)
@@ -349,7 +352,10 @@ fn messages_wait_in_a_queue_through_a_pause() {
         let dropped = count(evidence, |body| {
             matches!(body, Body::Session(SessionEvent::SessionInputDropped { .. }))
         });
-        assert_eq!(closed(evidence) + dropped, 4, "{label}");
+        // A message that was sent without an id is sent once: a crash may take it.
+        let lost = evidence.orders.iter().filter(|o| o.answer == Answer::Lost).count();
+        let said = closed(evidence) + dropped;
+        assert!((4 - lost..=4).contains(&said), "{label}: {said} of 4, {lost} lost");
     });
 }
 

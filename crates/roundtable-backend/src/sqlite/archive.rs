@@ -1,0 +1,190 @@
+//! A store that is only read: nothing is claimed, nothing is driven, nothing is changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roundtable_core::digest::Digest;
+use roundtable_core::event::{Event, Seq};
+use roundtable_core::id::SessionId;
+use roundtable_core::projection::Summary;
+use roundtable_ports::{Listed, LogError, Snapshot};
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::read::Readers;
+use super::writer::unavailable;
+use super::{FILE, OpenError, connect_to_read, directory, read, schema};
+
+/// A store in a directory, to be read only. Others may write it meanwhile.
+pub struct SqliteArchive {
+    file: PathBuf,
+    readers: Readers,
+}
+
+/// A session's row, as it is stored: also where a list would leave it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its id, which may be none.
+    pub id: String,
+    /// The session that it was forked from.
+    pub parent: Option<String>,
+    /// The last event that it shares with that one.
+    pub parent_seq: Seq,
+    /// The last event of its log.
+    pub head: Seq,
+    /// The hash of that event.
+    pub head_hash: Digest,
+    /// The session, as lists show it; nothing when it makes no sense.
+    pub summary: Option<Summary>,
+}
+
+impl SqliteArchive {
+    /// Opens the store in a directory, which has to be there.
+    ///
+    /// # Errors
+    /// [`OpenError`] when there is none, or its file cannot be used.
+    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+        let file = directory.join(FILE);
+        let missing = || OpenError::Missing { directory: directory.to_owned() };
+        if !file.exists() {
+            return Err(missing());
+        }
+        let unusable = |why: String| OpenError::Unusable { path: file.clone(), why };
+        let version: usize = connect_to_read(&file)
+            .and_then(|found| found.query_row("PRAGMA user_version", [], |row| row.get(0)))
+            .map_err(|error| unusable(error.to_string()))?;
+        let newest = schema::NEWEST;
+        match version {
+            // A process was ended before it had made the first table.
+            0 => Err(missing()),
+            version if version > newest => Err(OpenError::Newer { file, version, newest }),
+            version if version < newest => Err(unusable(format!(
+                "it has format {version}, and reading takes format {newest}; \
+                 run a command that writes it once, and it is brought up to date"
+            ))),
+            _ => Ok(Self { readers: Readers::new(file.clone()), file }),
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The newest sessions.
+    ///
+    /// # Errors
+    /// [`LogError`] when they cannot be read.
+    pub async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
+        self.readers.read(move |connection| directory::list(connection, most)).await
+    }
+
+    /// The session with this id.
+    ///
+    /// # Errors
+    /// [`LogError`] when it cannot be read.
+    pub async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| directory::find(connection, &session)).await
+    }
+
+    /// Events from this position on, through the session's lineage, with the chain checked.
+    ///
+    /// # Errors
+    /// [`LogError`] when they cannot be read, or are not what was written.
+    pub async fn read(
+        &self,
+        session: &SessionId,
+        from: Seq,
+        most: usize,
+    ) -> Result<Vec<Arc<Event>>, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| read::events(connection, &session, from, most)).await
+    }
+
+    /// The hash of the event at this position, through the session's lineage.
+    ///
+    /// # Errors
+    /// [`LogError`] when there is no such event.
+    pub async fn hash_at(&self, session: &SessionId, seq: Seq) -> Result<Digest, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| read::hash_at(connection, &session, seq)).await
+    }
+
+    /// The session's snapshot.
+    ///
+    /// # Errors
+    /// [`LogError`] when it cannot be read.
+    pub async fn find_snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| read::snapshot(connection, &session)).await
+    }
+
+    /// The rows of all sessions, oldest first; in place of one that cannot be read, why.
+    ///
+    /// # Errors
+    /// [`LogError`] when the table cannot be read.
+    pub async fn rows(&self) -> Result<Vec<Result<SessionRow, String>>, LogError> {
+        self.readers.read(all_rows).await
+    }
+
+    /// The row of the session with this id.
+    ///
+    /// # Errors
+    /// [`LogError`] when it cannot be read.
+    pub async fn find_row(&self, session: &SessionId) -> Result<Option<SessionRow>, LogError> {
+        let session = session.clone();
+        let find = move |connection: &Connection| {
+            let sql = format!("SELECT {COLUMNS} FROM session WHERE id = ?1");
+            let found = connection.query_row(&sql, [session.as_str()], session_row);
+            found.optional().map_err(|error| unavailable(&error))
+        };
+        self.readers.read(find).await
+    }
+
+    /// What is wrong with the file as a whole, in words: its pages, and events of no session.
+    ///
+    /// # Errors
+    /// [`LogError`] when not even that can be found out.
+    pub async fn check_file(&self) -> Result<Vec<String>, LogError> {
+        self.readers.read(check_file).await
+    }
+}
+
+/// What a list has, and what only a check needs.
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, \
+                       wake_at, parent, parent_seq, head_hash, number";
+
+fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    Ok(SessionRow {
+        id: row.get(0)?,
+        parent: row.get(10)?,
+        parent_seq: Seq(row.get(11)?),
+        head: Seq(row.get(1)?),
+        head_hash: Digest::from_stored(row.get(12)?),
+        summary: directory::summary(row)?,
+    })
+}
+
+fn all_rows(connection: &Connection) -> Result<Vec<Result<SessionRow, String>>, LogError> {
+    let sql = format!("SELECT {COLUMNS} FROM session ORDER BY number");
+    let mut statement = connection.prepare(&sql).map_err(|error| unavailable(&error))?;
+    let mut rows = statement.query([]).map_err(|error| unavailable(&error))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(|error| unavailable(&error))? {
+        let number: i64 = row.get(13).unwrap_or_default();
+        let because = |error| format!("the row of session number {number} cannot be read: {error}");
+        found.push(session_row(row).map_err(because));
+    }
+    Ok(found)
+}
+
+fn check_file(connection: &Connection) -> Result<Vec<String>, LogError> {
+    let check = |sql: &str| -> rusqlite::Result<Vec<String>> {
+        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    };
+    let pages = check("PRAGMA integrity_check").map_err(|error| unavailable(&error))?;
+    let orphans = "SELECT 'event ' || (id & 0xffffffff) || ' is of session number ' || (id >> 32) || ', which is not there' \
+                   FROM event WHERE id >> 32 NOT IN (SELECT number FROM session) GROUP BY id >> 32";
+    let orphans = check(orphans).map_err(|error| unavailable(&error))?;
+    Ok(pages.into_iter().filter(|line| line != "ok").chain(orphans).collect())
+}

@@ -1,0 +1,31 @@
+//! Requests, as the engine makes them.
+
+use roundtable_core::id::{AgentId, IterationId, SessionId};
+use roundtable_core::message::Message;
+use roundtable_core::scope::{Place, Scope};
+use roundtable_ports::ModelRequest;
+
+/// What an agent's model is asked in its seat, in this round and iteration.
+pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
+    let scope = Scope {
+        session: SessionId::new("mine").unwrap(),
+        place: Place::session(),
+        round_number: round,
+        iteration_number: iteration,
+        agent: AgentId::new(agent).unwrap(),
+        domain: "default".to_owned(),
+        actor: None,
+        tenant: None,
+        message: None,
+    };
+    ModelRequest {
+        key: IterationId::derive(agent, format_args!("{round}.{iteration}")),
+        attempt: 1,
+        scope,
+        prompt: "seat".to_owned(),
+        agent_name: agent.to_uppercase(),
+        messages: vec![Message::system("Be brief."), Message::user("How are you today?")],
+        tools: Vec::new(),
+        max_tokens: 100,
+    }
+}

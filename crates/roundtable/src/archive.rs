@@ -1,0 +1,151 @@
+//! A data directory, to be looked at: nothing is claimed, nothing is driven, nothing is changed.
+
+mod verify;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use roundtable_backend::SqliteArchive;
+use roundtable_core::event::{Body, Event, Seq, TurnEvent};
+use roundtable_core::id::{SessionId, TurnId};
+use roundtable_core::session::Session;
+use roundtable_core::turn::Context;
+use roundtable_core::{Live, Reject};
+use roundtable_engine::EngineError;
+use roundtable_ports::{Listed, LogError};
+
+pub use verify::{Damage, Verification};
+
+use crate::error::Result;
+
+/// How many events are read at once.
+const PAGE: usize = 512;
+
+/// A data directory, to be looked at while others may write it.
+///
+/// ```no_run
+/// # async fn look() -> roundtable::Result<()> {
+/// let archive = roundtable::Archive::open("data")?;
+/// for listed in archive.sessions(10).await? {
+///     println!("{} {}", listed.session, listed.summary.topic);
+///     for event in archive.log(&listed.session).await? {
+///         println!("{event}");
+///     }
+/// }
+/// assert!(archive.verify().await?.is_sound());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Archive {
+    store: SqliteArchive,
+}
+
+impl Archive {
+    /// Opens a data directory, which has to be there: nothing is made.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there are no sessions in it, or it cannot be used.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self { store: SqliteArchive::open(directory.as_ref())? })
+    }
+
+    /// The newest sessions, newest first.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when they cannot be read.
+    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
+        Ok(self.store.list(most).await.map_err(EngineError::from)?)
+    }
+
+    /// The session with this id.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it cannot be read.
+    pub async fn find(&self, session: &SessionId) -> Result<Option<Listed>> {
+        Ok(self.store.find(session).await.map_err(EngineError::from)?)
+    }
+
+    /// The events of a session from a position on, at most so many; its past before a fork is
+    /// part of it.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when they cannot be read, or are not what was written.
+    pub async fn read(
+        &self,
+        session: &SessionId,
+        from: Seq,
+        most: usize,
+    ) -> Result<Vec<Arc<Event>>> {
+        Ok(self.store.read(session, from, most).await.map_err(EngineError::from)?)
+    }
+
+    /// All events of a session.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or its log cannot be read.
+    pub async fn log(&self, session: &SessionId) -> Result<Vec<Arc<Event>>> {
+        let mut events = Vec::new();
+        self.each(session, |event| events.push(event.clone())).await?;
+        Ok(events)
+    }
+
+    /// The state of a session: the fold of its log.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or its log cannot be read.
+    pub async fn state(&self, session: &SessionId) -> Result<Session> {
+        let mut state = Session::new(session.clone());
+        self.each(session, |event| state.evolve(event)).await?;
+        Ok(state)
+    }
+
+    /// What happened in a turn, iteration by iteration; as far as it got, if it is still open.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or its log cannot be read.
+    pub async fn turn(&self, session: &SessionId, turn: &TurnId) -> Result<Option<Context>> {
+        let mut live = Live::new(session.clone());
+        let mut ended = None;
+        let known = |live: &Live| live.window.find_turn(turn).map(|record| record.context.clone());
+        let look = |event: &Arc<Event>| {
+            // The transcript lets go of a turn when it ends.
+            let ends = matches!(event.body, Body::Turn(TurnEvent::TurnEnded { .. }));
+            if ends && event.place.turn.as_ref() == Some(turn) {
+                ended = known(&live);
+            }
+            live.apply(event);
+        };
+        self.each(session, look).await?;
+        Ok(ended.or_else(|| known(&live)))
+    }
+
+    /// Checks everything that is stored, event by event. Damage in one session does not keep the
+    /// others from being checked.
+    ///
+    /// # Errors
+    /// None so far: what cannot be read is damage, too.
+    pub async fn verify(&self) -> Result<Verification> {
+        Ok(verify::verify(&self.store).await)
+    }
+
+    /// Shows every event of a session to someone, in order, page by page.
+    async fn each(&self, session: &SessionId, mut look: impl FnMut(&Arc<Event>)) -> Result<()> {
+        let mut next = Seq(1);
+        loop {
+            let page = self.read(session, next, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            // The store checks what it has; only here it shows whether the first one is missing.
+            if let Some(first) = page.first().filter(|first| first.seq != next) {
+                let what = format!("the log goes on with event {}", first.seq);
+                let damaged = LogError::Damaged { session: session.clone(), seq: next, what };
+                return Err(EngineError::from(damaged).into());
+            }
+            next = last.seq.next();
+            page.iter().for_each(&mut look);
+        }
+        if next == Seq(1) {
+            return Err(Reject::NotFound { session: session.clone() }.into());
+        }
+        Ok(())
+    }
+}
