@@ -18,7 +18,8 @@ use crate::window::Window;
 pub enum Starts {
     /// It may.
     Allowed,
-    /// The engine is draining: what is not started yet will be started by whoever comes next.
+    /// The engine is draining: what is not started yet will be started by whoever comes next. What
+    /// a running handler waits for is started all the same, because the handler has to end first.
     Held,
 }
 
@@ -72,9 +73,7 @@ impl Live {
                 let (rendered, prompt) = self.window.render(&self.session, turn)?;
                 Some(Prepared { prompt, bytes: rendered.content_bytes() })
             };
-            let prepare =
-                (starts == Starts::Allowed).then_some(&prepare as crate::session::Prepare<'_>);
-            let Some(draft) = self.session.follow(prepare, env) else { return events };
+            let Some(draft) = self.session.follow(starts, &prepare, env) else { return events };
             events.push(self.commit(draft, env.now));
         }
     }

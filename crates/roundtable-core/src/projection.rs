@@ -166,7 +166,7 @@ fn session_rows(body: &SessionEvent) -> Vec<Row> {
     };
     match body {
         SessionEvent::SessionOpened(opening) => named(&opening.agents),
-        SessionEvent::SessionForked { agents: Some(agents), .. } => named(agents),
+        SessionEvent::SessionForked { agents, .. } => named(agents),
         SessionEvent::SessionRoundSuperseded { number, take, .. } => {
             vec![Row::Take { number: *number, take: *take, active: false }]
         }

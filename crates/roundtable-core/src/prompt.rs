@@ -102,7 +102,7 @@ impl Prompt {
     pub fn nest(&self, params: &Params) -> Result<NestedPrompt, MissingParameter> {
         let mut system = String::new();
         for section in &self.sections {
-            self.write(section, 1, section.title.clone(), params, &mut system)?;
+            self.write(section, 1, &section.title, params, &mut system)?;
         }
         Ok(NestedPrompt {
             name: self.name.clone(),
@@ -116,16 +116,16 @@ impl Prompt {
         &self,
         section: &Section,
         level: usize,
-        path: String,
+        path: &str,
         params: &Params,
         out: &mut String,
     ) -> Result<(), MissingParameter> {
         if !section.title.is_empty() {
             let _ = writeln!(out, "{} {}", "#".repeat(level), section.title);
         }
-        let _ = writeln!(out, "{}\n", self.fill(&section.body, &path, params)?);
+        let _ = writeln!(out, "{}\n", self.fill(&section.body, path, params)?);
         for part in &section.sections {
-            self.write(part, level + 1, format!("{path}/{}", part.title), params, out)?;
+            self.write(part, level + 1, &format!("{path}/{}", part.title), params, out)?;
         }
         Ok(())
     }

@@ -37,6 +37,8 @@ pub struct Settings {
     pub seats: Vec<AgentId>,
     /// After how many rounds the session is over; nothing means never.
     pub total_rounds: Option<u32>,
+    /// Whether each round but the last is followed by the next without anyone asking for it.
+    pub auto_continue: bool,
     /// What the whole session may spend.
     pub session_limits: Limits,
     /// What one round may spend.
@@ -59,6 +61,7 @@ impl Default for Settings {
             order: Order::Parallel,
             seats: Vec::new(),
             total_rounds: None,
+            auto_continue: false,
             session_limits: Limits::default(),
             round_limits: Limits::default(),
             max_depth: 4,

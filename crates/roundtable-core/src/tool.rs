@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::id::{ContextRequestId, TurnId};
 
-/// What repeating a call would do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What repeating a call would do, from harmless to harmful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Nothing: it only computes.

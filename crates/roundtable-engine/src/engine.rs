@@ -30,6 +30,8 @@ struct Inner {
     effects: TaskTracker,
     draining: CancellationToken,
     stopped: CancellationToken,
+    /// Everything has ended: nothing will be committed any more.
+    ended: CancellationToken,
 }
 
 /// The engine. Cheap to clone; all clones are one engine.
@@ -54,6 +56,7 @@ impl Engine {
             effects: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopped: CancellationToken::new(),
+            ended: CancellationToken::new(),
         }));
         engine.0.tasks.spawn(scheduler::run(engine.clone(), due));
         engine.0.tasks.spawn(inbox::drain(engine.clone()));
@@ -126,6 +129,7 @@ impl Engine {
         if tokio::time::timeout(limit, self.0.tasks.wait()).await.is_err() {
             self.stop().await;
         }
+        self.0.ended.cancel();
     }
 
     /// Stops at once. What was committed is kept; what was running is in doubt.
@@ -134,6 +138,7 @@ impl Engine {
         self.0.stopped.cancel();
         self.0.tasks.close();
         self.0.tasks.wait().await;
+        self.0.ended.cancel();
     }
 
     /// How many sessions are in memory.
@@ -232,6 +237,10 @@ impl Engine {
 
     pub(crate) fn draining(&self) -> &CancellationToken {
         &self.0.draining
+    }
+
+    pub(crate) fn ended(&self) -> &CancellationToken {
+        &self.0.ended
     }
 
     pub(crate) fn stopped(&self) -> &CancellationToken {

@@ -41,6 +41,16 @@ pub enum EngineError {
         /// The names that there are.
         known: String,
     },
+    /// An agent's declaration makes a tool look more harmless than it says itself.
+    #[error(
+        "{agent} declares tool \"{tool}\" as safer to repeat than the tool says; declare its own effect class"
+    )]
+    WrongEffect {
+        /// The tool.
+        tool: String,
+        /// The agent.
+        agent: String,
+    },
     /// A tool's schema is not one.
     #[error("the parameters of tool \"{tool}\" have no valid JSON Schema: {what}")]
     BadSchema {
@@ -48,6 +58,12 @@ pub enum EngineError {
         tool: String,
         /// What is wrong.
         what: String,
+    },
+    /// Two tools have one name.
+    #[error("there are two tools \"{tool}\"; give each a name of its own")]
+    ToolTwice {
+        /// The name.
+        tool: String,
     },
     /// There is no such position in the log yet.
     #[error("event {from} does not exist yet; the last one is {head}, so read from there")]

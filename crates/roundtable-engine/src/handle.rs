@@ -83,7 +83,11 @@ impl SessionHandle {
             Err(EngineError::Lease(LeaseError::Held { .. })) => {
                 let log = &self.engine.parts().store.log;
                 let until = Seq(u64::from(u32::MAX));
-                Ok(read(log, &self.session, &self.session, until).await?.session)
+                let state = read(log, &self.session, &self.session, until).await?.session;
+                if !state.opened {
+                    return Err(Reject::NotFound { session: self.session.clone() }.into());
+                }
+                Ok(state)
             }
             state => state,
         }

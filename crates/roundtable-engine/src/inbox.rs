@@ -1,47 +1,97 @@
 //! Sessions that another process owns: commands go to it through the store, and those that others
 //! left for sessions of this engine are drained here.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use roundtable_core::Reject;
-use roundtable_core::id::CommandId;
-use roundtable_ports::{Answered, LeaseError, Posted, Receipt};
+use roundtable_core::id::{CommandId, SessionId};
+use roundtable_ports::{Answered, LeaseError, LogError, Posted, Receipt};
+use tokio::time::MissedTickBehavior;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 
+/// Which command of which session.
+type Key = (SessionId, CommandId);
+
+/// How far a command is.
+enum Progress {
+    /// It is being carried out.
+    Underway,
+    /// It was answered while this list was the latest one. That list may still name it, and it is
+    /// not carried out again for that: what was refused would be decided anew.
+    Answered { list: u64 },
+}
+
+/// The commands that this engine has taken on, and how many lists were begun.
+#[derive(Default)]
+struct Taken {
+    progress: HashMap<Key, Progress>,
+    lists: u64,
+}
+
+impl Taken {
+    /// Those of the latest list that nobody has taken on yet.
+    fn take(&mut self, mut listed: Vec<Posted>) -> Vec<Posted> {
+        let key = |posted: &Posted| (posted.session.clone(), posted.id.clone());
+        let (progress, latest) = (&mut self.progress, self.lists);
+        progress.retain(|_, progress| match progress {
+            Progress::Underway => true,
+            Progress::Answered { list } => *list == latest,
+        });
+        listed.retain(|posted| !progress.contains_key(&key(posted)));
+        progress.extend(listed.iter().map(|posted| (key(posted), Progress::Underway)));
+        listed
+    }
+
+    fn end(&mut self, key: Key, answered: bool) {
+        match answered {
+            true => self.progress.insert(key, Progress::Answered { list: self.lists }),
+            false => self.progress.remove(&key),
+        };
+    }
+}
+
+type Shared = Arc<Mutex<Taken>>;
+
+fn lock(taken: &Shared) -> MutexGuard<'_, Taken> {
+    taken.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Drains what other processes left for sessions of this engine, until it stops.
 pub(crate) async fn drain(engine: Engine) {
     let inbox = engine.parts().store.inbox.clone();
-    let mut rings = inbox.listen_inbox().await;
-    let taken: Arc<Mutex<HashSet<CommandId>>> = Arc::default();
+    // A bell that hangs up rings no more; then looking now and then has to do.
+    let mut rings = inbox.listen_inbox().await.chain(stream::pending());
+    let taken = Shared::default();
     loop {
-        let posted = inbox.list_posted(&engine.parts().node).await.unwrap_or_default();
-        for posted in posted {
-            if taken.lock().unwrap_or_else(PoisonError::into_inner).insert(posted.id.clone()) {
-                engine.effects().spawn(carry_out(engine.clone(), posted, taken.clone()));
-            }
+        lock(&taken).lists += 1;
+        let listed = inbox.list_posted(&engine.parts().node).await.unwrap_or_default();
+        let fresh = lock(&taken).take(listed);
+        for posted in fresh {
+            engine.effects().spawn(carry_out(engine.clone(), posted, taken.clone()));
         }
         tokio::select! {
             biased;
             () = engine.draining().cancelled() => return,
-            ring = rings.next() => if ring.is_none() { return },
+            _ = rings.next() => {}
             // In case a ring was lost.
             () = tokio::time::sleep(engine.parts().config.sweep_every) => {}
         }
     }
 }
 
-async fn carry_out(engine: Engine, posted: Posted, taken: Arc<Mutex<HashSet<CommandId>>>) {
+async fn carry_out(engine: Engine, posted: Posted, taken: Shared) {
     let Posted { id, session, command } = posted;
     let done = engine.session(&session).command_here(command, Some(id.clone())).await;
     // What could not be done here is left for whoever owns the session by then.
-    if let Some(answer) = answer(done) {
-        let _ = engine.parts().store.inbox.answer(&id, &answer).await;
-    }
-    taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    let answered = match answer(done) {
+        Some(answer) => engine.parts().store.inbox.answer(&session, &id, &answer).await.is_ok(),
+        None => false,
+    };
+    lock(&taken).end((session, id), answered);
 }
 
 fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
@@ -51,6 +101,10 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
             Answered::ContextRequired(missing)
         }
         Err(EngineError::CommandReused { .. }) => Answered::CommandReused,
+        // Whoever owns the session could not read it either.
+        Err(damaged @ EngineError::Log(LogError::Damaged { .. })) => {
+            Answered::Refused(damaged.to_string())
+        }
         Err(EngineError::Lease(_) | EngineError::Log(_) | EngineError::Stopping) => return None,
         Err(refused) => Answered::Refused(refused.to_string()),
     })
@@ -60,28 +114,41 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
 /// process goes away first, the session can be had here.
 pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, EngineError> {
     let inbox = engine.parts().store.inbox.clone();
-    let mut rings = inbox.listen_inbox().await;
-    inbox.post(&posted).await?;
+    let mut rings = inbox.listen_inbox().await.chain(stream::pending());
+    leave(engine, &posted).await?;
+    let mut look = tokio::time::interval(engine.parts().config.poll_every);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    look.reset();
     loop {
-        if let Some(answer) = inbox.take_answer(&posted.id).await? {
+        if let Some(answer) = inbox.take_answer(&posted.session, &posted.id).await? {
             return received(answer, posted.id);
         }
         tokio::select! {
             biased;
             () = engine.draining().cancelled() => return Err(EngineError::Stopping),
+            // First, or a bell that always rings would have it wait for a process that is gone.
+            _ = look.tick() => {}
             _ = rings.next() => continue,
-            () = tokio::time::sleep(engine.parts().config.poll_every) => {}
         }
         let handle = engine.session(&posted.session);
         match handle.command_here(posted.command.clone(), Some(posted.id.clone())).await {
-            Err(EngineError::Lease(LeaseError::Held { .. })) => {}
+            // Another caller with the same command may have taken the answer; it is given again.
+            Err(EngineError::Lease(LeaseError::Held { .. })) => leave(engine, &posted).await?,
             done => {
                 // The answer that nobody will give any more is cleared away.
-                let _ = inbox.answer(&posted.id, &Answered::CommandReused).await;
-                let _ = inbox.take_answer(&posted.id).await;
+                let gone = Answered::CommandReused;
+                let _ = inbox.answer(&posted.session, &posted.id, &gone).await;
+                let _ = inbox.take_answer(&posted.session, &posted.id).await;
                 return done;
             }
         }
+    }
+}
+
+async fn leave(engine: &Engine, posted: &Posted) -> Result<(), EngineError> {
+    match engine.parts().store.inbox.post(posted).await {
+        Err(LogError::Duplicate { id }) => Err(EngineError::CommandReused { id }),
+        done => Ok(done?),
     }
 }
 

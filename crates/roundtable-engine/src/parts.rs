@@ -40,10 +40,17 @@ impl Parts {
             }
             let handled = agent.tools.iter().filter(|tool| tool.runs == Runs::Handler);
             for tool in handled {
-                if self.tools.find(&tool.name).is_none() {
+                let Some((_, spec)) = self.tools.find(&tool.name) else {
                     return Err(EngineError::UnknownTool {
                         tool: tool.name.clone(),
                         known: self.tools.names(),
+                    });
+                };
+                // A session may be more careful with a tool than the tool itself, never less.
+                if tool.effect < spec.effect {
+                    return Err(EngineError::WrongEffect {
+                        tool: tool.name.clone(),
+                        agent: agent.name.clone(),
                     });
                 }
             }

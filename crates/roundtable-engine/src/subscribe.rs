@@ -93,18 +93,24 @@ impl Subscription {
     /// The next update; it waits until there is one.
     ///
     /// # Errors
+    /// [`EngineError::Stopping`] when everything was read and the engine has ended; another
     /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
     pub async fn next(&mut self) -> Result<Update, EngineError> {
         loop {
             if let Some(update) = self.ready.pop_front() {
                 return Ok(update);
             }
+            // Asked first: what was committed before the end is read after it.
+            let ended = self.engine.ended().is_cancelled();
             self.read_events().await?;
             if self.ready.is_empty() {
                 self.read_speech();
             }
             if !self.ready.is_empty() {
                 continue;
+            }
+            if ended {
+                return Err(EngineError::Stopping);
             }
             self.wait().await;
         }
@@ -126,6 +132,7 @@ impl Subscription {
                 }
             }
             _ = self.changes.changed() => {}
+            () = self.engine.ended().cancelled() => {}
             () = tokio::time::sleep(self.engine.parts().config.poll_every) => {
                 if self.rings.is_none() {
                     self.rings = Some(self.engine.parts().store.bell.listen(&self.session).await);
@@ -148,9 +155,11 @@ impl Subscription {
 
     /// The same as a stream.
     pub fn into_stream(self) -> BoxStream<'static, Result<Update, EngineError>> {
-        stream::unfold(self, |mut subscription| async {
+        stream::unfold(Some(self), |reading| async {
+            let mut subscription = reading?;
             let update = subscription.next().await;
-            Some((update, subscription))
+            let over = update == Err(EngineError::Stopping);
+            Some((update, (!over).then_some(subscription)))
         })
         .boxed()
     }

@@ -25,11 +25,15 @@ impl Toolset {
     /// These tools.
     ///
     /// # Errors
-    /// [`EngineError::BadSchema`] when the parameters of one have no valid schema.
+    /// [`EngineError::BadSchema`] when the parameters of one have no valid schema, and
+    /// [`EngineError::ToolTwice`] when a name is taken already: no tool stands in for another.
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Result<Self, EngineError> {
         let mut entries = BTreeMap::new();
         for tool in tools {
             let spec = tool.spec();
+            if entries.contains_key(&spec.name) || own(&spec.name).is_some() {
+                return Err(EngineError::ToolTwice { tool: spec.name });
+            }
             let schema = jsonschema::validator_for(&spec.schema).map_err(|error| {
                 EngineError::BadSchema { tool: spec.name.clone(), what: error.to_string() }
             })?;
@@ -66,8 +70,11 @@ impl Toolset {
         Some(format!("the arguments of {name} do not fit its schema: {}", errors.join("; ")))
     }
 
-    /// The names of all tools.
+    /// The names of all tools, in words.
     pub fn names(&self) -> String {
+        if self.entries.is_empty() {
+            return "none".to_owned();
+        }
         self.entries.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 }

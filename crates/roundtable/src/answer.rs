@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use roundtable_core::Reject;
 use roundtable_core::context_request::{ContextRequest, Priority};
 use roundtable_core::event::{
-    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Seq, Task, TurnEvent,
-    TurnOutcome,
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Seq, SessionEvent, Task,
+    TurnEvent, TurnOutcome,
 };
 use roundtable_core::id::{AgentId, RoundId, TurnId};
 use roundtable_engine::SessionHandle;
@@ -46,10 +47,23 @@ pub(crate) async fn collect(
     let mut subscription = handle.subscribe(after.next()).await?;
     loop {
         let event = subscription.next_event().await?;
+        if is_dropped(&event, message_id) {
+            let hint = "the message opened no round; open another session, or fork this one";
+            return Err(Reject::NotActive { status: "completed", hint }.into());
+        }
         if reading.read(&event) {
             return Ok(reading.report);
         }
     }
+}
+
+/// Whether a message will open no round, because the session ended first.
+fn is_dropped(event: &Event, message_id: &str) -> bool {
+    let Body::Session(SessionEvent::SessionInputDropped { message_id: dropped }) = &event.body
+    else {
+        return false;
+    };
+    dropped == message_id
 }
 
 struct Reading<'a> {

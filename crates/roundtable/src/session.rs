@@ -9,7 +9,7 @@ use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
-use roundtable_engine::{SessionHandle, Subscription};
+use roundtable_engine::{EngineError, SessionHandle, Subscription};
 use roundtable_ports::Receipt;
 
 use crate::answer::{RoundReport, collect};
@@ -30,7 +30,7 @@ pub struct Session {
     handle: SessionHandle,
 }
 
-/// Committed events, in order, each exactly once; it ends when the session does.
+/// Committed events, in order, each exactly once; it ends when the session or the engine does.
 pub struct Events(BoxStream<'static, Result<Arc<Event>>>);
 
 impl Stream for Events {
@@ -152,7 +152,11 @@ impl Session {
         let subscription = self.updates(from).await?;
         let events = stream::unfold(Some(subscription), |reading| async {
             let mut subscription = reading?;
-            let event = subscription.next_event().await.map_err(crate::Error::from);
+            let event = match subscription.next_event().await {
+                // The engine has ended, and everything was read.
+                Err(EngineError::Stopping) => return None,
+                event => event.map_err(crate::Error::from),
+            };
             let over = event.as_ref().is_ok_and(|event| is_end(event));
             Some((event, (!over).then_some(subscription)))
         });
@@ -180,10 +184,7 @@ impl Session {
         let mut events: Vec<Arc<Event>> = Vec::new();
         loop {
             let next = events.last().map_or(Seq(1), |event| event.seq.next());
-            let page = log
-                .read(self.id(), next, 512)
-                .await
-                .map_err(roundtable_engine::EngineError::from)?;
+            let page = log.read(self.id(), next, 512).await.map_err(EngineError::from)?;
             if page.is_empty() {
                 return Ok(events);
             }

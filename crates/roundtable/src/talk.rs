@@ -99,13 +99,11 @@ impl Talk {
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.
-    pub async fn start(self) -> Result<Session> {
-        let (topic, rounds) = (self.topic.clone(), self.settings.total_rounds.unwrap_or(1));
+    pub async fn start(mut self) -> Result<Session> {
+        self.settings.auto_continue = true;
+        let topic = self.topic.clone();
         let session = self.open().await?;
         session.say(&topic).await?;
-        for _ in 1..rounds {
-            session.go_on().await?;
-        }
         Ok(session)
     }
 }

@@ -44,7 +44,8 @@ impl Kept {
     }
 
     fn check(&self, own: &Ownership) -> Result<(), LogError> {
-        if self.epoch == own.epoch { Ok(()) } else { Err(LogError::Fenced { epoch: self.epoch }) }
+        let is_owner = self.epoch == own.epoch && self.owner.as_ref() == Some(&own.node);
+        if is_owner { Ok(()) } else { Err(LogError::Fenced { epoch: self.epoch }) }
     }
 }
 
@@ -52,8 +53,18 @@ impl Kept {
 struct Tables {
     sessions: HashMap<SessionId, Kept>,
     newest: Vec<SessionId>,
-    inbox: BTreeMap<CommandId, (Posted, Option<Answered>)>,
+    inbox: BTreeMap<(SessionId, CommandId), (Posted, Option<Answered>)>,
     alive: HashSet<NodeId>,
+}
+
+impl Tables {
+    /// A session that whoever writes owns.
+    fn owned(&mut self, own: &Ownership) -> Result<&mut Kept, LogError> {
+        let nobody = LogError::Fenced { epoch: 0 };
+        let kept = self.sessions.get_mut(&own.session).ok_or(nobody)?;
+        kept.check(own)?;
+        Ok(kept)
+    }
 }
 
 /// What survives a crash: the logs of all sessions, in memory.
@@ -108,8 +119,7 @@ impl Disk {
     pub(super) fn append(&self, own: &Ownership, batch: &Batch<'_>) -> Result<Seq, LogError> {
         let mut tables = self.tables();
         let is_new = {
-            let kept = tables.sessions.entry(own.session.clone()).or_default();
-            kept.check(own)?;
+            let kept = tables.owned(own)?;
             let is_new = kept.summary.is_none();
             if is_new {
                 kept.origin = batch.origin.cloned();
@@ -179,9 +189,11 @@ impl Disk {
 
     pub(super) fn put_snapshot(&self, own: &Ownership, snapshot: Snapshot) -> Result<(), LogError> {
         let mut tables = self.tables();
-        let kept = tables.sessions.entry(own.session.clone()).or_default();
-        kept.check(own)?;
-        kept.snapshot = Some(snapshot);
+        let kept = tables.owned(own)?;
+        // Of what is not there is no snapshot.
+        if kept.summary.is_some() {
+            kept.snapshot = Some(snapshot);
+        }
         Ok(())
     }
 
@@ -225,8 +237,7 @@ impl Disk {
         text: &str,
     ) -> Result<(), LogError> {
         let mut tables = self.tables();
-        let Some(kept) = tables.sessions.get_mut(&own.session) else { return Ok(()) };
-        kept.check(own)?;
+        let kept = tables.owned(own)?;
         kept.drafts.insert(iteration.clone(), text.to_owned());
         Ok(())
     }
@@ -237,9 +248,7 @@ impl Disk {
 
     pub(super) fn clear_drafts(&self, own: &Ownership) -> Result<(), LogError> {
         let mut tables = self.tables();
-        let Some(kept) = tables.sessions.get_mut(&own.session) else { return Ok(()) };
-        kept.check(own)?;
-        kept.drafts.clear();
+        tables.owned(own)?.drafts.clear();
         Ok(())
     }
 
@@ -270,9 +279,15 @@ impl Disk {
         sessions.take(most).cloned().collect()
     }
 
-    pub(super) fn post(&self, posted: &Posted) {
-        self.tables().inbox.entry(posted.id.clone()).or_insert_with(|| (posted.clone(), None));
+    pub(super) fn post(&self, posted: &Posted) -> Result<(), LogError> {
+        let mut tables = self.tables();
+        let key = (posted.session.clone(), posted.id.clone());
+        let (there, _) = tables.inbox.entry(key).or_insert_with(|| (posted.clone(), None));
+        if there != posted {
+            return Err(LogError::Duplicate { id: posted.id.clone() });
+        }
         self.posts.send_modify(|posts| *posts += 1);
+        Ok(())
     }
 
     pub(super) fn list_posted(&self, node: &NodeId) -> Vec<Posted> {
@@ -287,17 +302,18 @@ impl Disk {
         waiting.map(|(posted, _)| posted.clone()).collect()
     }
 
-    pub(super) fn answer(&self, id: &CommandId, answer: &Answered) {
-        if let Some((_, slot)) = self.tables().inbox.get_mut(id) {
-            *slot = Some(answer.clone());
+    pub(super) fn answer(&self, session: &SessionId, id: &CommandId, answer: &Answered) {
+        if let Some((_, slot)) = self.tables().inbox.get_mut(&(session.clone(), id.clone())) {
+            slot.get_or_insert_with(|| answer.clone());
         }
         self.posts.send_modify(|posts| *posts += 1);
     }
 
-    pub(super) fn take_answer(&self, id: &CommandId) -> Option<Answered> {
+    pub(super) fn take_answer(&self, session: &SessionId, id: &CommandId) -> Option<Answered> {
         let mut tables = self.tables();
-        let answer = tables.inbox.get(id)?.1.clone()?;
-        tables.inbox.remove(id);
+        let key = (session.clone(), id.clone());
+        let answer = tables.inbox.get(&key)?.1.clone()?;
+        tables.inbox.remove(&key);
         Some(answer)
     }
 

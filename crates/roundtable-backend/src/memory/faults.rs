@@ -26,4 +26,9 @@ pub enum Fault {
 pub trait Faults: Send + Sync {
     /// What goes wrong with an append to this session that follows on `expect`.
     fn on_append(&self, session: &SessionId, expect: Seq) -> Fault;
+
+    /// Whether a read of this session's log fails.
+    fn on_read(&self, _session: &SessionId) -> bool {
+        false
+    }
 }

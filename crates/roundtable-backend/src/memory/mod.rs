@@ -51,6 +51,13 @@ impl MemoryStore {
         &self.disk
     }
 
+    fn check_readable(&self, session: &SessionId) -> Result<(), LogError> {
+        if self.faults.as_ref().is_some_and(|faults| faults.on_read(session)) {
+            return Err(LogError::Unavailable("injected".to_owned()));
+        }
+        Ok(())
+    }
+
     fn bells(&self) -> MutexGuard<'_, HashMap<SessionId, watch::Sender<u64>>> {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,6 +111,7 @@ impl SessionLog for MemoryStore {
         from: Seq,
         most: usize,
     ) -> Result<Vec<Arc<Event>>, LogError> {
+        self.check_readable(session)?;
         Ok(self.disk.read(session, from, most))
     }
 
@@ -112,10 +120,12 @@ impl SessionLog for MemoryStore {
         session: &SessionId,
         id: &CommandId,
     ) -> Result<Option<CommandRecord>, LogError> {
+        self.check_readable(session)?;
         Ok(self.disk.find_command(session, id))
     }
 
     async fn find_snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, LogError> {
+        self.check_readable(session)?;
         Ok(self.disk.find_snapshot(session))
     }
 
@@ -208,21 +218,29 @@ impl Directory for MemoryStore {
 #[async_trait]
 impl Inbox for MemoryStore {
     async fn post(&self, posted: &Posted) -> Result<(), LogError> {
-        self.disk.post(posted);
-        Ok(())
+        self.disk.post(posted)
     }
 
     async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
         Ok(self.disk.list_posted(node))
     }
 
-    async fn answer(&self, id: &CommandId, answer: &Answered) -> Result<(), LogError> {
-        self.disk.answer(id, answer);
+    async fn answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+        answer: &Answered,
+    ) -> Result<(), LogError> {
+        self.disk.answer(session, id, answer);
         Ok(())
     }
 
-    async fn take_answer(&self, id: &CommandId) -> Result<Option<Answered>, LogError> {
-        Ok(self.disk.take_answer(id))
+    async fn take_answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Result<Option<Answered>, LogError> {
+        Ok(self.disk.take_answer(session, id))
     }
 
     async fn listen_inbox(&self) -> Rings {

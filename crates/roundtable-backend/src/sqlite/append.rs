@@ -11,8 +11,9 @@ use roundtable_core::projection::{Row, Summary};
 use roundtable_ports::{Batch, CommandRecord, LogError, Ownership, SessionLog, Snapshot};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::lineage::Lineage;
 use super::writer::unavailable;
-use super::{SqliteStore, event_id, row};
+use super::{SqliteStore, event_id, lineage, row};
 
 /// How many bytes of chance each body gets.
 const SALT: usize = 16;
@@ -38,13 +39,6 @@ impl From<Batch<'_>> for Owned {
             summary: batch.summary.clone(),
         }
     }
-}
-
-/// A session's row, as far as an append needs it.
-struct Place {
-    number: i64,
-    head: Seq,
-    hash: Digest,
 }
 
 #[async_trait]
@@ -82,12 +76,13 @@ impl SessionLog for SqliteStore {
 
     async fn put_snapshot(&self, own: &Ownership, snapshot: Snapshot) -> Result<(), LogError> {
         let own = own.clone();
+        let digest = Digest::of(&snapshot.state);
         let put = move |connection: &Connection| {
             check_epoch(connection, &own)?;
-            let sql = "INSERT OR REPLACE INTO snapshot (session, version, seq, state) \
-                       SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
-            let values =
-                params![own.session.as_str(), snapshot.version, snapshot.seq.0, snapshot.state];
+            let sql = "INSERT OR REPLACE INTO snapshot (session, version, seq, digest, state) \
+                       SELECT number, ?2, ?3, ?4, ?5 FROM session WHERE id = ?1";
+            let Snapshot { version, seq, state } = &snapshot;
+            let values = params![own.session.as_str(), version, seq.0, digest.as_str(), state];
             execute(connection, sql, values)
         };
         self.writer.write(put).await
@@ -103,24 +98,25 @@ pub(super) fn execute(
     statement.execute(values).map(|_| ()).map_err(|error| unavailable(&error))
 }
 
-/// The fence: a writer whose epoch is old gets no further than this, in the commit itself.
+/// The fence: a writer whose epoch is old, or who has let go, gets no further than this, in the
+/// commit itself. The owner counts too: a session that was never written forgets its epochs.
 pub(super) fn check_epoch(connection: &Connection, own: &Ownership) -> Result<(), LogError> {
     let mut statement = connection
-        .prepare_cached("SELECT epoch FROM lease WHERE session = ?1")
-        .map_err(|e| unavailable(&e))?;
-    let epoch: Option<u64> = statement
-        .query_row([own.session.as_str()], |row| row.get(0))
+        .prepare_cached("SELECT epoch, owner FROM lease WHERE session = ?1")
+        .map_err(|error| unavailable(&error))?;
+    let found: Option<(u64, Option<String>)> = statement
+        .query_row([own.session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
-        .map_err(|e| unavailable(&e))?;
-    match epoch {
-        Some(epoch) if epoch == own.epoch => Ok(()),
-        other => Err(LogError::Fenced { epoch: other.unwrap_or_default() }),
+        .map_err(|error| unavailable(&error))?;
+    match found {
+        Some((epoch, Some(owner))) if epoch == own.epoch && owner == own.node.as_str() => Ok(()),
+        other => Err(LogError::Fenced { epoch: other.map_or(0, |(epoch, _)| epoch) }),
     }
 }
 
 fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq, LogError> {
     check_epoch(connection, own)?;
-    let place = match find_place(connection, &own.session)? {
+    let place = match lineage::find(connection, own.session.as_str())? {
         Some(place) => place,
         None => create(connection, own, batch)?,
     };
@@ -132,46 +128,32 @@ fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq
     }
     let hash = put_events(connection, own, &place, &batch.events)?;
     for row in &batch.rows {
-        row::put(connection, place.number, row).map_err(|error| unavailable(&error))?;
+        row::put(connection, &place, row)?;
     }
     let head = batch.events.last().map_or(place.head, |event| event.seq);
     put_summary(connection, &own.session, head, &hash, batch)?;
     Ok(head)
 }
 
-fn find_place(connection: &Connection, session: &SessionId) -> Result<Option<Place>, LogError> {
-    let sql = "SELECT number, head, head_hash FROM session WHERE id = ?1";
-    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-    let place = statement.query_row([session.as_str()], |row| {
-        Ok(Place {
-            number: row.get(0)?,
-            head: Seq(row.get(1)?),
-            hash: Digest::from_stored(row.get(2)?),
-        })
-    });
-    place.optional().map_err(|error| unavailable(&error))
-}
-
 /// The row of a session that begins with this batch. A fork goes on from its origin's hash.
-fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Place, LogError> {
+fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Lineage, LogError> {
     let (head, hash) = match &batch.origin {
         None => (Seq(0), genesis()),
-        Some(origin) => {
-            (origin.seq, super::read::hash_at(connection, &origin.session, origin.seq)?)
-        }
+        Some(origin) => (origin.seq, lineage::hash_at(connection, &origin.session, origin.seq)?),
     };
     let at = batch.events.first().map_or(0, |event| nanoseconds(event.at));
     let sql = "INSERT INTO session (id, parent, parent_seq, head, head_hash, kind, topic, tenant, status, \
                rounds_completed, current_round, has_work, wake_at, created_at, updated_at) \
                VALUES (?1, ?2, ?3, ?4, ?5, '', '', NULL, '', 0, 1, 0, NULL, ?6, ?6)";
     let parent = batch.origin.as_ref().map(|origin| origin.session.as_str());
-    let parent_seq = batch.origin.as_ref().map_or(0, |origin| origin.seq.0);
+    let base = batch.origin.as_ref().map_or(Seq(0), |origin| origin.seq);
     execute(
         connection,
         sql,
-        params![own.session.as_str(), parent, parent_seq, head.0, hash.as_str(), at],
+        params![own.session.as_str(), parent, base.0, head.0, hash.as_str(), at],
     )?;
-    Ok(Place { number: connection.last_insert_rowid(), head, hash })
+    let parent = parent.map(str::to_owned);
+    Ok(Lineage { number: connection.last_insert_rowid(), parent, base, head, hash })
 }
 
 fn put_command(
@@ -194,15 +176,20 @@ fn put_command(
 fn put_events(
     connection: &Connection,
     own: &Ownership,
-    place: &Place,
+    place: &Lineage,
     events: &[Arc<Event>],
 ) -> Result<Digest, LogError> {
     let sql = "INSERT INTO event (id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let salts = salts(connection, events.len())?;
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-    let mut hash = place.hash.clone();
+    let (mut hash, mut expected) = (place.hash.clone(), place.head);
     for (event, salt) in events.iter().zip(salts.chunks(SALT)) {
+        expected = expected.next();
+        if event.seq != expected {
+            let what = format!("event {} was given where {expected} belongs", event.seq);
+            return Err(LogError::Unavailable(what));
+        }
         let (kind, version, data) = event
             .body
             .to_parts()
@@ -223,7 +210,7 @@ fn put_events(
         };
         hash = header.hash(&hash);
         let [round, turn, iteration, tool_call] = ids;
-        let id = event_id(place.number, event.seq.0);
+        let id = event_id(place.number, event.seq).ok_or_else(too_long)?;
         let values = params![
             id,
             own.epoch,
@@ -242,6 +229,11 @@ fn put_events(
         statement.execute(values).map_err(|error| unavailable(&error))?;
     }
     Ok(hash)
+}
+
+/// A position that the table has no room for: after four thousand million events of one session.
+fn too_long() -> LogError {
+    LogError::Unavailable("the log is full; fork the session and go on there".to_owned())
 }
 
 fn salts(connection: &Connection, events: usize) -> Result<Vec<u8>, LogError> {

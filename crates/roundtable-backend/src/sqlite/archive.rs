@@ -1,6 +1,6 @@
 //! A store that is only read: nothing is claimed, nothing is driven, nothing is changed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use roundtable_core::digest::Digest;
@@ -10,13 +10,14 @@ use roundtable_core::projection::Summary;
 use roundtable_ports::{Listed, LogError, Snapshot};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::read::Readers;
+use super::file::DataFile;
+use super::reader::Readers;
 use super::writer::unavailable;
-use super::{FILE, OpenError, connect_to_read, directory, read, schema};
+use super::{FILE, OpenError, directory, lineage, read, schema};
 
 /// A store in a directory, to be read only. Others may write it meanwhile.
 pub struct SqliteArchive {
-    file: PathBuf,
+    file: DataFile,
     readers: Readers,
 }
 
@@ -43,20 +44,22 @@ impl SqliteArchive {
     /// # Errors
     /// [`OpenError`] when there is none, or its file cannot be used.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
-        let file = directory.join(FILE);
+        let path = directory.join(FILE);
         let missing = || OpenError::Missing { directory: directory.to_owned() };
-        if !file.exists() {
+        if !path.exists() {
             return Err(missing());
         }
-        let unusable = |why: String| OpenError::Unusable { path: file.clone(), why };
-        let version: usize = connect_to_read(&file)
-            .and_then(|found| found.query_row("PRAGMA user_version", [], |row| row.get(0)))
+        let unusable = |why: String| OpenError::Unusable { path: path.clone(), why };
+        let file = DataFile::at(path.clone());
+        let version = file
+            .connect_to_read()
+            .and_then(|found| schema::version(&found))
             .map_err(|error| unusable(error.to_string()))?;
         let newest = schema::NEWEST;
         match version {
             // A process was ended before it had made the first table.
             0 => Err(missing()),
-            version if version > newest => Err(OpenError::Newer { file, version, newest }),
+            version if version > newest => Err(OpenError::Newer { file: path, version, newest }),
             version if version < newest => Err(unusable(format!(
                 "it has format {version}, and reading takes format {newest}; \
                  run a command that writes it once, and it is brought up to date"
@@ -67,7 +70,7 @@ impl SqliteArchive {
 
     /// The file.
     pub fn file(&self) -> &Path {
-        &self.file
+        self.file.path()
     }
 
     /// The newest sessions.
@@ -107,7 +110,7 @@ impl SqliteArchive {
     /// [`LogError`] when there is no such event.
     pub async fn hash_at(&self, session: &SessionId, seq: Seq) -> Result<Digest, LogError> {
         let session = session.clone();
-        self.readers.read(move |connection| read::hash_at(connection, &session, seq)).await
+        self.readers.read(move |connection| lineage::hash_at(connection, &session, seq)).await
     }
 
     /// The session's snapshot.

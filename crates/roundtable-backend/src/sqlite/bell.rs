@@ -1,94 +1,159 @@
 //! The doorbell: rung at once inside a process; between processes by looking whether the file
-//! has changed.
+//! has changed, and where.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_core::id::SessionId;
 use roundtable_ports::{Bell, Rings};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 use tokio::sync::watch;
 
-use super::{SqliteStore, connect_to_read};
+use super::SqliteStore;
+use super::file::DataFile;
 
 /// How often the file is looked at for what other processes did.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
+/// A session that someone listens to.
 #[derive(Default)]
+struct Door {
+    rings: watch::Sender<u64>,
+    /// The head that was seen last; none before the first look.
+    head: Option<u64>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Changes when something may be in the inbox.
+    posts: watch::Sender<u64>,
+    doors: Mutex<HashMap<SessionId, Door>>,
+}
+
+/// The bells of a process, and the thread that looks what others did.
 pub(super) struct Doorbell {
-    /// Changes when the file was written by anyone but the looking connection.
-    writes: watch::Sender<u64>,
-    bells: Mutex<HashMap<SessionId, watch::Sender<u64>>>,
+    shared: Arc<Shared>,
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Doorbell {
-    /// A doorbell whose thread ends when the store is gone.
-    pub fn start(file: &Path) -> Result<Arc<Self>, String> {
-        let bell = Arc::new(Self::default());
-        let connection = connect_to_read(file).map_err(|error| error.to_string())?;
-        let weak = Arc::downgrade(&bell);
-        std::thread::Builder::new()
+    pub fn start(file: &DataFile) -> Result<Self, String> {
+        let shared = Arc::new(Shared::default());
+        let connection = file.connect_to_read().map_err(|error| error.to_string())?;
+        let (stop, stopped) = mpsc::channel();
+        let looking = shared.clone();
+        let thread = std::thread::Builder::new()
             .name("roundtable-bell".to_owned())
-            .spawn(move || look(&connection, &weak))
+            .spawn(move || looking.look(&connection, &stopped))
             .map_err(|error| error.to_string())?;
-        Ok(bell)
+        Ok(Self { shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    fn bells(&self) -> MutexGuard<'_, HashMap<SessionId, watch::Sender<u64>>> {
-        self.bells.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn ring(&self, session: &SessionId) {
-        let mut bells = self.bells();
-        let Some(bell) = bells.get(session) else { return };
-        if bell.receiver_count() == 0 {
-            bells.remove(session);
-            return;
-        }
-        bell.send_modify(|rings| *rings += 1);
-    }
-
-    pub fn writes(&self) -> watch::Receiver<u64> {
-        self.writes.subscribe()
-    }
-
-    /// Someone wrote something: everyone who listens looks for himself.
-    fn ring_all(&self) {
-        self.writes.send_modify(|writes| *writes += 1);
-        self.bells().retain(|_, bell| {
-            bell.send_modify(|rings| *rings += 1);
-            bell.receiver_count() > 0
-        });
+    pub fn posts(&self) -> watch::Receiver<u64> {
+        self.shared.posts.subscribe()
     }
 }
 
-/// Looks at the file's version, which changes when another connection commits.
-fn look(connection: &Connection, bell: &Weak<Doorbell>) {
-    let version =
-        || connection.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0)).ok();
-    let mut last = version();
-    loop {
-        std::thread::sleep(LOOK_EVERY);
-        let Some(bell) = bell.upgrade() else { return };
-        let now = version();
-        if now != last {
-            last = now;
-            bell.ring_all();
+impl Drop for Doorbell {
+    /// The thread's connection is closed before the writer's, which then is the last one and
+    /// leaves everything in the file.
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
+}
+
+impl Shared {
+    fn doors(&self) -> MutexGuard<'_, HashMap<SessionId, Door>> {
+        self.doors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self, session: &SessionId) {
+        let mut doors = self.doors();
+        let Some(door) = doors.get(session) else { return };
+        if door.rings.receiver_count() == 0 {
+            doors.remove(session);
+            return;
+        }
+        door.rings.send_modify(|rings| *rings += 1);
+    }
+
+    /// Looks at the file's version, which changes when another connection commits.
+    fn look(&self, connection: &Connection, stopped: &mpsc::Receiver<()>) {
+        let mut last = None;
+        while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            let now = version(connection).ok();
+            // What cannot be seen may have changed.
+            if now.is_none() || now != last {
+                last = now;
+                if self.look_around(connection).is_err() {
+                    self.ring_everywhere();
+                }
+            }
+        }
+    }
+
+    /// Rings where a log has become longer. A bell for every change would have everyone who
+    /// listens anywhere read his log a hundred times a second while anyone writes.
+    fn look_around(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let listened: Vec<SessionId> = {
+            let mut doors = self.doors();
+            doors.retain(|_, door| door.rings.receiver_count() > 0);
+            doors.keys().cloned().collect()
+        };
+        let mut heads = Vec::with_capacity(listened.len());
+        let posted: bool;
+        {
+            let reading = connection.unchecked_transaction()?;
+            let sql = "SELECT head FROM session WHERE id = ?1";
+            let mut statement = reading.prepare_cached(sql)?;
+            for session in listened {
+                let head = statement.query_row([session.as_str()], |row| row.get(0)).optional()?;
+                heads.push((session, head.unwrap_or(0)));
+            }
+            let sql = "SELECT EXISTS (SELECT 1 FROM inbox)";
+            posted = reading.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+        }
+        let mut doors = self.doors();
+        for (session, head) in heads {
+            if let Some(door) = doors.get_mut(&session)
+                && door.head.replace(head) != Some(head)
+            {
+                door.rings.send_modify(|rings| *rings += 1);
+            }
+        }
+        if posted {
+            self.posts.send_modify(|posts| *posts += 1);
+        }
+        Ok(())
+    }
+
+    fn ring_everywhere(&self) {
+        self.posts.send_modify(|posts| *posts += 1);
+        for door in self.doors().values() {
+            door.rings.send_modify(|rings| *rings += 1);
+        }
+    }
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 #[async_trait]
 impl Bell for SqliteStore {
     async fn ring(&self, session: &SessionId) {
-        self.bell.ring(session);
+        self.bell.shared.ring(session);
     }
 
     async fn listen(&self, session: &SessionId) -> Rings {
-        let receiver = self.bell.bells().entry(session.clone()).or_default().subscribe();
-        crate::rings(receiver)
+        crate::rings(self.bell.shared.doors().entry(session.clone()).or_default().rings.subscribe())
     }
 }

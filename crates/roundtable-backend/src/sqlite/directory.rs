@@ -6,13 +6,26 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
 use roundtable_ports::{Directory, Listed, LogError};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::SqliteStore;
 use super::append::nanoseconds;
 use super::writer::unavailable;
+use super::{SqliteStore, limit};
 
 const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at";
+
+/// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
+/// sessions with work or a time are looked at, however many there are.
+const DUE: &str = "SELECT session.id FROM session LEFT JOIN lease ON lease.session = session.id \
+                   WHERE (has_work OR wake_at IS NOT NULL) AND (has_work OR wake_at <= ?2) \
+                   AND (lease.owner IS NULL OR lease.owner NOT IN (SELECT value FROM json_each(?1))) \
+                   LIMIT ?3";
+
+/// When the first session that nobody drives becomes due: the index has them in this order.
+const NEXT: &str = "SELECT wake_at FROM session LEFT JOIN lease ON lease.session = session.id \
+                    WHERE (has_work OR wake_at IS NOT NULL) AND wake_at IS NOT NULL \
+                    AND (lease.owner IS NULL OR lease.owner NOT IN (SELECT value FROM json_each(?1))) \
+                    ORDER BY wake_at LIMIT 1";
 
 fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
     let (session, head) = (row.get::<_, String>(0)?, Seq(row.get(1)?));
@@ -39,9 +52,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
 }
 
 pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<Listed>, LogError> {
-    // A caller that wants all of them may name a number that the file has no form for.
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    query(connection, "ORDER BY number DESC LIMIT ?1", [most])
+    query(connection, "ORDER BY number DESC LIMIT ?1", [limit(most)])
 }
 
 pub(super) fn find(
@@ -75,35 +86,37 @@ impl Directory for SqliteStore {
     }
 
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError> {
+        let (living, most) = (self.living(), limit(most));
         let due = move |connection: &Connection| {
-            let sql = "SELECT session.id, lease.owner FROM session LEFT JOIN lease ON lease.session = session.id \
-                       WHERE (has_work OR wake_at IS NOT NULL) AND (has_work OR wake_at <= ?1) LIMIT ?2";
             let mut statement =
-                connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+                connection.prepare_cached(DUE).map_err(|error| unavailable(&error))?;
             let rows = statement
-                .query_map(params![nanoseconds(now), most], |row| Ok((row.get(0)?, row.get(1)?)));
-            rows.and_then(Iterator::collect::<rusqlite::Result<Vec<(String, Option<String>)>>>)
+                .query_map(params![living, nanoseconds(now), most], |row| row.get::<_, String>(0));
+            rows.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>)
                 .map_err(|error| unavailable(&error))
         };
         let rows = self.readers.read(due).await?;
-        let free = |owner: &Option<String>| {
-            owner.as_deref().is_none_or(|owner| !self.liveness.is_alive(owner))
-        };
-        Ok(rows
-            .into_iter()
-            .filter(|(_, owner)| free(owner))
-            .filter_map(|(id, _)| id.parse().ok())
-            .collect())
+        Ok(rows.into_iter().filter_map(|id| id.parse().ok()).collect())
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
-        let next = |connection: &Connection| {
-            let sql = "SELECT min(wake_at) FROM session WHERE has_work OR wake_at IS NOT NULL";
-            let at: Option<i64> = connection
-                .query_row(sql, [], |row| row.get(0))
+        let living = self.living();
+        let next = move |connection: &Connection| {
+            let mut statement =
+                connection.prepare_cached(NEXT).map_err(|error| unavailable(&error))?;
+            let at: Option<i64> = statement
+                .query_row([living], |row| row.get(0))
+                .optional()
                 .map_err(|error| unavailable(&error))?;
             Ok(at.and_then(|at| Timestamp::from_nanosecond(i128::from(at)).ok()))
         };
         self.readers.read(next).await
+    }
+}
+
+impl SqliteStore {
+    /// The nodes that live, as a JSON array.
+    fn living(&self) -> String {
+        serde_json::to_string(&self.liveness.living()).unwrap_or_else(|_| "[]".to_owned())
     }
 }

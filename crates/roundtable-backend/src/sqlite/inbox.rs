@@ -1,13 +1,17 @@
 //! Commands for sessions that another process owns.
 
 use async_trait::async_trait;
-use roundtable_core::id::{CommandId, NodeId};
+use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_ports::{Answered, Inbox, LogError, Posted, Rings};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::SqliteStore;
 use super::append::execute;
 use super::writer::unavailable;
+
+/// After how many seconds a command or an answer that nobody took away is dropped: whoever left
+/// it is gone, and it was never acknowledged.
+const KEPT: i64 = 3600;
 
 fn json<T>(result: serde_json::Result<T>) -> Result<T, LogError> {
     result.map_err(|error| LogError::Unavailable(error.to_string()))
@@ -19,8 +23,18 @@ impl Inbox for SqliteStore {
         let command = json(serde_json::to_string(&posted.command))?;
         let (id, session) = (posted.id.clone(), posted.session.clone());
         let put = move |connection: &Connection| {
-            let sql = "INSERT OR IGNORE INTO inbox (id, session, command, at) VALUES (?1, ?2, ?3, unixepoch() * 1000000000)";
-            execute(connection, sql, params![id.as_str(), session.as_str(), command])
+            let sql = "DELETE FROM inbox WHERE at < unixepoch() - ?1";
+            execute(connection, sql, params![KEPT])?;
+            let sql = "INSERT OR IGNORE INTO inbox (id, session, command, at) VALUES (?1, ?2, ?3, unixepoch())";
+            execute(connection, sql, params![id.as_str(), session.as_str(), command])?;
+            let sql = "SELECT 1 FROM inbox WHERE id = ?1 AND session = ?2 AND command = ?3";
+            let mut statement =
+                connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+            let same = statement.exists(params![id.as_str(), session.as_str(), command]);
+            match same.map_err(|error| unavailable(&error))? {
+                true => Ok(()),
+                false => Err(LogError::Duplicate { id: id.clone() }),
+            }
         };
         self.writer.write(put).await
     }
@@ -30,7 +44,7 @@ impl Inbox for SqliteStore {
         let list = move |connection: &Connection| {
             let sql = "SELECT inbox.id, inbox.session, inbox.command FROM inbox \
                        JOIN lease ON lease.session = inbox.session AND lease.owner = ?1 \
-                       WHERE inbox.answer IS NULL ORDER BY inbox.at, inbox.id";
+                       WHERE inbox.answer IS NULL ORDER BY inbox.number";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
             let rows = statement
@@ -39,6 +53,7 @@ impl Inbox for SqliteStore {
                 .map_err(|error| unavailable(&error))
         };
         let rows = self.readers.read(list).await?;
+        // What cannot be read was left by a newer version: another process may know it.
         let posted = rows.into_iter().filter_map(|(id, session, command)| {
             let command = serde_json::from_str(&command).ok()?;
             Some(Posted { id: id.parse().ok()?, session: session.parse().ok()?, command })
@@ -46,38 +61,51 @@ impl Inbox for SqliteStore {
         Ok(posted.collect())
     }
 
-    async fn answer(&self, id: &CommandId, answer: &Answered) -> Result<(), LogError> {
-        let (id, answer) = (id.clone(), json(serde_json::to_string(answer))?);
+    async fn answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+        answer: &Answered,
+    ) -> Result<(), LogError> {
+        let (session, id) = (session.clone(), id.clone());
+        let answer = json(serde_json::to_string(answer))?;
         let put = move |connection: &Connection| {
-            execute(
-                connection,
-                "UPDATE inbox SET answer = ?2 WHERE id = ?1",
-                params![id.as_str(), answer],
-            )
+            let sql =
+                "UPDATE inbox SET answer = ?3 WHERE session = ?1 AND id = ?2 AND answer IS NULL";
+            execute(connection, sql, params![session.as_str(), id.as_str(), answer])
         };
         self.writer.write(put).await
     }
 
-    async fn take_answer(&self, id: &CommandId) -> Result<Option<Answered>, LogError> {
-        let wanted = id.clone();
+    async fn take_answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Result<Option<Answered>, LogError> {
+        let wanted = [session.to_string(), id.to_string()];
+        let key = wanted.clone();
         let find = move |connection: &Connection| {
-            let sql = "SELECT answer FROM inbox WHERE id = ?1 AND answer IS NOT NULL";
+            let sql = "SELECT 1 FROM inbox WHERE session = ?1 AND id = ?2 AND answer IS NOT NULL";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-            let answer =
-                statement.query_row([wanted.as_str()], |row| row.get::<_, String>(0)).optional();
+            statement.exists(wanted).map_err(|error| unavailable(&error))
+        };
+        // Looking does not wait for a commit; taking does.
+        if !self.readers.read(find).await? {
+            return Ok(None);
+        }
+        let take = move |connection: &Connection| {
+            let sql = "DELETE FROM inbox WHERE session = ?1 AND id = ?2 AND answer IS NOT NULL RETURNING answer";
+            let mut statement =
+                connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+            let answer = statement.query_row(key, |row| row.get::<_, String>(0)).optional();
             answer.map_err(|error| unavailable(&error))
         };
-        let Some(answer) = self.readers.read(find).await? else { return Ok(None) };
-        let id = id.clone();
-        let forget = move |connection: &Connection| {
-            execute(connection, "DELETE FROM inbox WHERE id = ?1", params![id.as_str()])
-        };
-        self.writer.write(forget).await?;
-        json(serde_json::from_str(&answer)).map(Some)
+        let taken = self.writer.write(take).await?;
+        taken.map(|answer| json(serde_json::from_str(&answer))).transpose()
     }
 
     async fn listen_inbox(&self) -> Rings {
-        crate::rings(self.bell.writes())
+        crate::rings(self.bell.posts())
     }
 }

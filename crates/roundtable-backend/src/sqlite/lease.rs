@@ -1,85 +1,16 @@
-//! Who may write a session. A process lives as long as it holds the lock on a file of its own:
-//! the system lets go of it when the process ends, however it ends. No clock is involved.
-
-use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+//! Who may write a session.
 
 use async_trait::async_trait;
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_ports::{LeaseError, Leases, LogError, Ownership};
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::SqliteStore;
 use super::append::execute;
 use super::writer::unavailable;
 
-/// Which processes live.
-pub(super) struct Liveness {
-    directory: PathBuf,
-    /// The locks that this process holds.
-    own: Mutex<HashMap<NodeId, File>>,
-}
-
-impl Liveness {
-    pub fn new(directory: PathBuf) -> Self {
-        Self { directory, own: Mutex::default() }
-    }
-
-    fn file(&self, node: &str) -> PathBuf {
-        self.directory.join(format!("{node}.lock"))
-    }
-
-    /// Takes the lock that says that this process lives, and tidies up after those that do not.
-    fn enliven(&self, node: &NodeId) -> std::io::Result<()> {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        if own.contains_key(node) {
-            return Ok(());
-        }
-        std::fs::create_dir_all(&self.directory)?;
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.file(node.as_str()))?;
-        file.try_lock().map_err(|error| match error {
-            TryLockError::Error(error) => error,
-            TryLockError::WouldBlock => {
-                std::io::Error::other(format!("another process runs as {node}"))
-            }
-        })?;
-        own.insert(node.clone(), file);
-        Ok(())
-    }
-
-    /// Whether a process lives: nobody else can take the lock that it holds.
-    pub fn is_alive(&self, node: &str) -> bool {
-        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        if own.keys().any(|own| own.as_str() == node) {
-            return true;
-        }
-        let path = self.file(node);
-        let Ok(file) = OpenOptions::new().write(true).open(&path) else { return false };
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => true,
-            Err(TryLockError::Error(_)) => true,
-            Ok(()) => {
-                // It is gone for good: node ids are never used again.
-                let _ = std::fs::remove_file(path);
-                false
-            }
-        }
-    }
-}
-
-impl Drop for Liveness {
-    fn drop(&mut self) {
-        for node in self.own.get_mut().unwrap_or_else(PoisonError::into_inner).keys() {
-            let _ = std::fs::remove_file(self.directory.join(format!("{node}.lock")));
-        }
-    }
-}
+/// How often a claim is tried again when others claim the session at the same time.
+const TRIES: u32 = 16;
 
 fn lease_error(error: LogError) -> LeaseError {
     LeaseError::Unavailable(error.to_string())
@@ -88,7 +19,7 @@ fn lease_error(error: LogError) -> LeaseError {
 impl SqliteStore {
     async fn owner_of(&self, session: &SessionId) -> Result<Option<String>, LogError> {
         let session = session.clone();
-        let find = move |connection: &rusqlite::Connection| {
+        let find = move |connection: &Connection| {
             let sql = "SELECT owner FROM lease WHERE session = ?1";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
@@ -97,26 +28,20 @@ impl SqliteStore {
         };
         self.readers.read(find).await
     }
-}
 
-#[async_trait]
-impl Leases for SqliteStore {
-    async fn claim_one(&self, session: &SessionId, node: &NodeId) -> Result<Ownership, LeaseError> {
-        let seen = self.owner_of(session).await.map_err(lease_error)?;
-        if let Some(owner) =
-            seen.as_deref().filter(|owner| *owner != node.as_str() && self.liveness.is_alive(owner))
-        {
-            let node =
-                owner.parse().map_err(|error| LeaseError::Unavailable(format!("{error}")))?;
-            return Err(LeaseError::Held { node });
-        }
+    /// Claims a session from whom it was seen with, and from nobody else: of two processes that
+    /// both saw a dead owner, one takes its place.
+    async fn claim_from(
+        &self,
+        seen: Option<String>,
+        session: &SessionId,
+        node: &NodeId,
+    ) -> Result<Option<Ownership>, LogError> {
         let (session, node) = (session.clone(), node.clone());
-        let claim = move |connection: &rusqlite::Connection| {
-            // Only from whom it was seen with: two processes that both saw a dead owner cannot
-            // both take its place.
+        let claim = move |connection: &Connection| {
             let sql = "INSERT INTO lease (session, epoch, owner) VALUES (?1, 1, ?2) ON CONFLICT (session) \
-                       DO UPDATE SET epoch = epoch + 1, owner = ?2 WHERE owner IS ?3 OR owner IS NULL OR owner = ?2 \
-                       RETURNING epoch";
+                       DO UPDATE SET epoch = epoch + 1, owner = ?2 WHERE owner IS ?3 OR owner IS NULL \
+                       OR owner = ?2 RETURNING epoch";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
             let epoch = statement
@@ -125,12 +50,29 @@ impl Leases for SqliteStore {
             let epoch: Option<u64> = epoch.map_err(|error| unavailable(&error))?;
             Ok(epoch.map(|epoch| Ownership { session: session.clone(), node: node.clone(), epoch }))
         };
-        let claimed = self.writer.write(claim).await.map_err(lease_error)?;
-        claimed.ok_or_else(|| {
-            LeaseError::Unavailable(
-                "another process claimed the session first; try again".to_owned(),
-            )
-        })
+        self.writer.write(claim).await
+    }
+}
+
+#[async_trait]
+impl Leases for SqliteStore {
+    async fn claim_one(&self, session: &SessionId, node: &NodeId) -> Result<Ownership, LeaseError> {
+        for _ in 0..TRIES {
+            let seen = self.owner_of(session).await.map_err(lease_error)?;
+            if let Some(owner) = seen.as_deref()
+                && owner != node.as_str()
+                && self.liveness.is_alive(owner)
+            {
+                let node =
+                    owner.parse().map_err(|error| LeaseError::Unavailable(format!("{error}")))?;
+                return Err(LeaseError::Held { node });
+            }
+            let claimed = self.claim_from(seen, session, node).await.map_err(lease_error)?;
+            if let Some(own) = claimed {
+                return Ok(own);
+            }
+        }
+        Err(LeaseError::Unavailable("the session changes hands all the time; try again".to_owned()))
     }
 
     async fn renew(&self, node: &NodeId) -> Result<(), LeaseError> {
@@ -139,13 +81,15 @@ impl Leases for SqliteStore {
 
     async fn release(&self, own: &Ownership) -> Result<(), LeaseError> {
         let own = own.clone();
-        let release = move |connection: &rusqlite::Connection| {
-            let sql = "UPDATE lease SET owner = NULL WHERE session = ?1 AND epoch = ?2";
-            execute(connection, sql, params![own.session.as_str(), own.epoch])?;
+        let release = move |connection: &Connection| {
+            let (session, epoch, node) = (own.session.as_str(), own.epoch, own.node.as_str());
+            let sql =
+                "UPDATE lease SET owner = NULL WHERE session = ?1 AND epoch = ?2 AND owner = ?3";
+            execute(connection, sql, params![session, epoch, node])?;
             // A session that was claimed and never written leaves no trace.
-            let sql = "DELETE FROM lease WHERE session = ?1 AND epoch = ?2 \
+            let sql = "DELETE FROM lease WHERE session = ?1 AND epoch = ?2 AND owner IS NULL \
                        AND NOT EXISTS (SELECT 1 FROM session WHERE id = ?1)";
-            execute(connection, sql, params![own.session.as_str(), own.epoch])
+            execute(connection, sql, params![session, epoch])
         };
         self.writer.write(release).await.map_err(lease_error)
     }

@@ -5,22 +5,26 @@ mod archive;
 mod bell;
 mod directory;
 mod draft;
+mod file;
 mod inbox;
 mod lease;
+mod lineage;
+mod liveness;
 mod read;
+mod reader;
 mod row;
 mod schema;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use rusqlite::{Connection, OpenFlags};
+use roundtable_core::event::Seq;
 
 pub use archive::{SessionRow, SqliteArchive};
 use bell::Doorbell;
-use lease::Liveness;
-use read::Readers;
+use file::DataFile;
+use liveness::Liveness;
+use reader::Readers;
 use writer::Writer;
 
 /// The file in a data directory.
@@ -74,6 +78,7 @@ impl std::error::Error for OpenError {}
 /// Trouble while opening a file.
 enum Trouble {
     Newer { version: usize, newest: usize },
+    Foreign,
     Sqlite(rusqlite::Error),
 }
 
@@ -85,11 +90,13 @@ impl From<rusqlite::Error> for Trouble {
 
 /// A store in a directory. Several processes may use one directory at a time.
 pub struct SqliteStore {
-    file: PathBuf,
-    writer: Writer,
+    // In the order in which they are closed: the writer's connection is the last one, so that it
+    // can leave everything in one file, and the process lives until then.
+    bell: Doorbell,
     readers: Readers,
+    writer: Writer,
     liveness: Liveness,
-    bell: Arc<Doorbell>,
+    file: DataFile,
 }
 
 impl SqliteStore {
@@ -98,57 +105,62 @@ impl SqliteStore {
     /// # Errors
     /// [`OpenError`] when the directory or its file cannot be used.
     pub fn open(directory: &Path) -> Result<Self, OpenError> {
-        let unusable =
-            |path: &Path, why: String| OpenError::Unusable { path: path.to_owned(), why };
-        std::fs::create_dir_all(directory)
-            .map_err(|error| unusable(directory, error.to_string()))?;
-        let file = directory.join(FILE);
-        let mut connection = connect(&file).map_err(|error| unusable(&file, error.to_string()))?;
+        Self::open_within(directory, u64::MAX)
+    }
+
+    /// Opens the store like [`SqliteStore::open`], and lets its file grow to so many bytes and no
+    /// further: what does not fit is refused, and nothing of it is kept.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the directory or its file cannot be used.
+    pub fn open_within(directory: &Path, bytes: u64) -> Result<Self, OpenError> {
+        std::fs::create_dir_all(directory).map_err(|error| unusable(directory, &error))?;
+        let path = directory.join(FILE);
+        let mut connection = DataFile::connect(&path).map_err(|error| unusable(&path, &error))?;
+        limit_pages(&connection, bytes).map_err(|error| unusable(&path, &error))?;
         schema::migrate(&mut connection).map_err(|trouble| match trouble {
             Trouble::Newer { version, newest } => {
-                OpenError::Newer { file: file.clone(), version, newest }
+                OpenError::Newer { file: path.clone(), version, newest }
             }
-            Trouble::Sqlite(error) => unusable(&file, error.to_string()),
+            Trouble::Foreign => unusable(&path, &"it is the database of another program"),
+            Trouble::Sqlite(error) => unusable(&path, &error),
         })?;
+        let file = DataFile::at(path.clone());
+        let bell = Doorbell::start(&file).map_err(|error| unusable(&path, &error))?;
         let readers = Readers::new(file.clone());
-        let bell = Doorbell::start(&file).map_err(|error| unusable(&file, error))?;
         let writer =
-            Writer::start(connection).map_err(|error| unusable(&file, error.to_string()))?;
+            Writer::start(connection, file.clone()).map_err(|error| unusable(&path, &error))?;
         let liveness = Liveness::new(directory.join("nodes"));
-        Ok(Self { file, writer, readers, liveness, bell })
+        Ok(Self { bell, readers, writer, liveness, file })
     }
 
     /// The file.
     pub fn file(&self) -> &Path {
-        &self.file
+        self.file.path()
     }
 }
 
-/// A connection that waits for its turn and loses nothing that it acknowledged.
-fn connect(file: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(file)?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    Ok(connection)
+fn unusable(path: &Path, why: &dyn std::fmt::Display) -> OpenError {
+    OpenError::Unusable { path: path.to_owned(), why: why.to_string() }
 }
 
-/// A connection that only reads.
-fn connect_to_read(file: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(
-        file,
-        OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_URI,
-    )?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
-    connection.set_prepared_statement_cache_capacity(64);
-    Ok(connection)
+fn limit_pages(connection: &rusqlite::Connection, bytes: u64) -> rusqlite::Result<()> {
+    let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    // The most that a file can have anyway.
+    let pages = (bytes / page).clamp(1, 0xffff_fffe);
+    connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
 }
 
-/// The `id` of an event in the table: a session's events lie together.
-fn event_id(number: i64, seq: u64) -> i64 {
-    (number << 32) | i64::try_from(seq & 0xffff_ffff).unwrap_or(0)
+/// The last position that a log can have.
+const LAST: Seq = Seq(0xffff_ffff);
+
+/// The row of an event in the table: a session's events lie together. None beyond [`LAST`].
+fn event_id(number: i64, seq: Seq) -> Option<i64> {
+    let seq = i64::try_from(seq.0).ok().filter(|_| seq <= LAST)?;
+    Some((number << 32) | seq)
+}
+
+/// A limit as SQL has it. A caller that wants everything may name a number that SQL has no form for.
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
 }

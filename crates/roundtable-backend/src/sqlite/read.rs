@@ -1,74 +1,19 @@
-//! Reading: a few connections that only read, and the chain checked on the way.
+//! Reading a log, with its chain checked on the way.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use roundtable_core::digest::Digest;
-use roundtable_core::event::chain::{Header, body_digest, genesis};
+use roundtable_core::event::chain::{Header, body_digest};
 use roundtable_core::event::{Body, Event, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::scope::Place;
 use roundtable_ports::{CommandRecord, LogError, Snapshot};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 
+use super::lineage::{self, Lineage, parsed};
 use super::writer::unavailable;
-use super::{connect_to_read, event_id};
-
-/// Connections that only read, as many as are used at once.
-pub(super) struct Readers {
-    file: PathBuf,
-    idle: Arc<Mutex<Vec<Connection>>>,
-}
-
-/// How many idle connections are kept.
-const KEPT: usize = 8;
-
-impl Readers {
-    pub fn new(file: PathBuf) -> Self {
-        Self { file, idle: Arc::default() }
-    }
-
-    /// Reads something on a thread that may wait for the disk.
-    pub async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
-    ) -> Result<T, LogError> {
-        let (file, idle) = (self.file.clone(), self.idle.clone());
-        let work = move || {
-            let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let connection = match kept {
-                Some(connection) => connection,
-                None => connect_to_read(&file).map_err(|error| unavailable(&error))?,
-            };
-            let value = read(&connection);
-            let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.len() < KEPT {
-                idle.push(connection);
-            }
-            value
-        };
-        tokio::task::spawn_blocking(work)
-            .await
-            .unwrap_or_else(|error| Err(LogError::Unavailable(error.to_string())))
-    }
-}
-
-/// A session's number and where it comes from.
-struct Lineage {
-    number: i64,
-    parent: Option<String>,
-    base: Seq,
-}
-
-fn lineage(connection: &Connection, session: &str) -> Result<Option<Lineage>, LogError> {
-    let sql = "SELECT number, parent, parent_seq FROM session WHERE id = ?1";
-    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-    let found = statement.query_row([session], |row| {
-        Ok(Lineage { number: row.get(0)?, parent: row.get(1)?, base: Seq(row.get(2)?) })
-    });
-    found.optional().map_err(|error| unavailable(&error))
-}
+use super::{LAST, event_id, limit};
 
 /// Events from a position on, through the lineage: a fork's past is its origin's.
 pub(super) fn events(
@@ -77,73 +22,146 @@ pub(super) fn events(
     from: Seq,
     most: usize,
 ) -> Result<Vec<Arc<Event>>, LogError> {
-    // One snapshot of the file for all of it, or a fork could be read half before and half after.
-    let reading = connection.unchecked_transaction().map_err(|error| unavailable(&error))?;
-    let mut spans = Vec::new();
-    let (mut next, mut until) = (Some(session.as_str().to_owned()), Seq(u64::from(u32::MAX)));
-    while let Some(id) = next.take() {
-        let Some(found) = lineage(&reading, &id)? else { break };
-        if from <= found.base {
-            next.clone_from(&found.parent);
-        }
-        let base = found.base;
-        spans.push((id, found, until));
-        until = until.min(base);
-    }
     let mut events = Vec::new();
-    for (id, found, until) in spans.into_iter().rev() {
-        let first = from.max(found.base.next());
-        if events.len() < most && first <= until {
-            let room = most - events.len();
-            span(&reading, &id, &found, (first, until), room, &mut events)?;
+    for span in spans(connection, session, from)?.into_iter().rev() {
+        if events.len() < most {
+            span.read(connection, most - events.len(), &mut events)?;
         }
     }
     Ok(events)
 }
 
-/// A stretch of one session's own events, with the chain checked from the event before it.
-fn span(
-    connection: &Connection,
-    session: &str,
-    lineage: &Lineage,
-    (first, until): (Seq, Seq),
-    most: usize,
-    events: &mut Vec<Arc<Event>>,
-) -> Result<(), LogError> {
-    let session: SessionId =
-        session.parse().map_err(|error| LogError::Unavailable(format!("{error}")))?;
-    let mut before = match first.0 - lineage.base.0 {
-        1 => match &lineage.parent {
-            None => genesis(),
-            Some(parent) => {
-                let parent =
-                    parent.parse().map_err(|error| LogError::Unavailable(format!("{error}")))?;
-                hash_at(connection, &parent, lineage.base)?
+/// A stretch of one session's own events.
+struct Span {
+    session: SessionId,
+    lineage: Lineage,
+    first: Seq,
+    /// The last event that belongs to it.
+    last: Seq,
+}
+
+/// The stretches of a session's past from a position on, the session's own first.
+fn spans(connection: &Connection, session: &SessionId, from: Seq) -> Result<Vec<Span>, LogError> {
+    let from = from.max(Seq(1));
+    let mut spans = Vec::new();
+    let (mut next, mut until) = (Some(session.as_str().to_owned()), LAST);
+    while let Some(id) = next.take() {
+        let Some(lineage) = lineage::find(connection, &id)? else {
+            if spans.is_empty() {
+                break;
             }
-        },
-        _ => hash_of(connection, lineage.number, Seq(first.0 - 1))?.unwrap_or_else(genesis),
-    };
-    let sql = "SELECT id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body \
-               FROM event WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
-    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-    let range = params![event_id(lineage.number, first.0), event_id(lineage.number, until.0), most];
-    let mut rows = statement.query(range).map_err(|error| unavailable(&error))?;
-    let mut expected = first;
-    while let Some(row) = rows.next().map_err(|error| unavailable(&error))? {
-        let damaged = |what: &str| LogError::Damaged {
-            session: session.clone(),
-            seq: expected,
-            what: what.to_owned(),
+            let what = format!("its origin {id} is missing");
+            return Err(LogError::Damaged { session: session.clone(), seq: from, what });
         };
-        let stored = Stored::read(row).map_err(|error| damaged(&error.to_string()))?;
-        if stored.seq != expected {
-            return Err(damaged("the event is missing"));
+        let last = lineage.head.min(until);
+        let base = lineage.base;
+        if from <= base {
+            next.clone_from(&lineage.parent);
         }
-        before = stored.check(&session, &before).map_err(damaged)?;
-        events.push(Arc::new(stored.event().map_err(|what| damaged(&what))?));
-        expected = expected.next();
+        let first = from.max(base.next());
+        spans.push(Span { session: parsed(&id)?, lineage, first, last });
+        until = until.min(base);
     }
-    Ok(())
+    Ok(spans)
+}
+
+impl Span {
+    fn damaged(&self, seq: Seq, what: &str) -> LogError {
+        LogError::Damaged { session: self.session.clone(), seq, what: what.to_owned() }
+    }
+
+    fn row_of(&self, seq: Seq) -> i64 {
+        event_id(self.lineage.number, seq).unwrap_or(i64::MAX)
+    }
+
+    /// Reads it, with the chain checked from the event before it.
+    fn read(
+        &self,
+        connection: &Connection,
+        most: usize,
+        events: &mut Vec<Arc<Event>>,
+    ) -> Result<(), LogError> {
+        let own = self.last == self.lineage.head;
+        // Of one's own log, what lies beyond the head is looked at too: nothing may be there.
+        let until = if own { LAST } else { self.last };
+        if self.first > until {
+            return Ok(());
+        }
+        let (mut before, mut expected) = (self.hash_before(connection, self.first)?, self.first);
+        let sql = "SELECT id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body \
+                   FROM event WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+        let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+        let range = params![self.row_of(self.first), self.row_of(until), limit(most)];
+        let mut rows = statement.query(range).map_err(|error| unavailable(&error))?;
+        let torn = |seq: Seq, error: &rusqlite::Error| self.trouble(seq, error);
+        while let Some(row) = rows.next().map_err(|error| torn(expected, &error))? {
+            let stored = Stored::read(row)
+                .map_err(|error| self.damaged(expected, &format!("it cannot be read: {error}")))?;
+            if expected > self.last {
+                return Err(self.damaged(expected, "there is more in the log than it knows of"));
+            }
+            if stored.seq != expected {
+                return Err(self.damaged(expected, "the event is missing"));
+            }
+            before = match stored.check(&self.session, &before) {
+                Ok(hash) => hash,
+                Err(what) => return Err(self.damaged(self.blame(connection, expected)?, what)),
+            };
+            events.push(Arc::new(stored.event().map_err(|what| self.damaged(expected, &what))?));
+            expected = expected.next();
+        }
+        let read = usize::try_from(expected.0 - self.first.0).unwrap_or(usize::MAX);
+        if read < most && expected <= self.last {
+            return Err(self.damaged(expected, "the event is missing"));
+        }
+        if own && expected == self.last.next() && before != self.lineage.hash {
+            return Err(self.damaged(self.last, "it is not the event that was written last"));
+        }
+        Ok(())
+    }
+
+    /// The hash that the event at a position follows on.
+    fn hash_before(&self, connection: &Connection, seq: Seq) -> Result<Digest, LogError> {
+        if seq == self.lineage.base.next() {
+            return self.lineage.hash_before(connection);
+        }
+        let before = Seq(seq.0 - 1);
+        if before > self.last {
+            return Ok(self.lineage.hash.clone());
+        }
+        let hash = lineage::hash_of(connection, self.row_of(before))?;
+        hash.ok_or_else(|| self.damaged(before, "the event is missing"))
+    }
+
+    /// Which event is at fault when the one at this position does not follow on the one before
+    /// it: if that one is damaged itself, it is that one.
+    fn blame(&self, connection: &Connection, seq: Seq) -> Result<Seq, LogError> {
+        let mut bad = seq;
+        while bad > self.lineage.base.next() {
+            let earlier = Seq(bad.0 - 1);
+            let sql = "SELECT id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body \
+                       FROM event WHERE id = ?1";
+            let mut statement =
+                connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+            let stored = statement.query_row([self.row_of(earlier)], Stored::read);
+            let before = self.hash_before(connection, earlier)?;
+            if stored.is_ok_and(|stored| stored.check(&self.session, &before).is_ok()) {
+                break;
+            }
+            bad = earlier;
+        }
+        Ok(bad)
+    }
+
+    /// A page that cannot be read is damage; a file that cannot be reached may be back soon.
+    fn trouble(&self, seq: Seq, error: &rusqlite::Error) -> LogError {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                self.damaged(seq, &error.to_string())
+            }
+            _ => unavailable(error),
+        }
+    }
 }
 
 struct Stored {
@@ -155,14 +173,13 @@ struct Stored {
     place: [String; 4],
     digest: Digest,
     hash: Digest,
-    body: Option<(Vec<u8>, String)>,
+    salt: Option<Vec<u8>>,
+    body: Option<String>,
 }
 
 impl Stored {
     fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let id: i64 = row.get(0)?;
-        let salt: Option<Vec<u8>> = row.get(11)?;
-        let body: Option<String> = row.get(12)?;
         Ok(Self {
             seq: Seq(u64::try_from(id & 0xffff_ffff).unwrap_or_default()),
             epoch: row.get(1)?,
@@ -172,16 +189,18 @@ impl Stored {
             place: [row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?],
             digest: Digest::from_stored(row.get(9)?),
             hash: Digest::from_stored(row.get(10)?),
-            body: salt.zip(body),
+            salt: row.get(11)?,
+            body: row.get(12)?,
         })
     }
 
     /// Checks the seal, and returns the hash that the next event has to follow on.
     fn check(&self, session: &SessionId, before: &Digest) -> Result<Digest, &'static str> {
-        if let Some((salt, body)) = &self.body
-            && body_digest(salt, body.as_bytes()) != self.digest
-        {
-            return Err("the body is not the one that was written");
+        match (&self.salt, &self.body) {
+            // It was erased.
+            (None, None) => {}
+            (Some(salt), Some(body)) if body_digest(salt, body.as_bytes()) == self.digest => {}
+            (_, _) => return Err("the body is not the one that was written"),
         }
         let [round, turn, iteration, tool_call] = &self.place;
         let header = Header {
@@ -207,7 +226,7 @@ impl Stored {
             Timestamp::from_nanosecond(i128::from(self.at)).map_err(|error| error.to_string())?;
         let body = match self.body {
             None => Body::Redacted,
-            Some((_, body)) => {
+            Some(body) => {
                 let data = serde_json::from_str(&body).map_err(|error| error.to_string())?;
                 Body::from_parts(&self.kind, self.version, data)
                     .map_err(|error| error.to_string())?
@@ -233,37 +252,6 @@ fn id<T: std::str::FromStr<Err = E>, E: std::fmt::Display>(
     text.parse().map(Some).map_err(|error: E| error.to_string())
 }
 
-/// The hash of the event at a position, through the lineage.
-pub(super) fn hash_at(
-    connection: &Connection,
-    session: &SessionId,
-    seq: Seq,
-) -> Result<Digest, LogError> {
-    let mut next = session.as_str().to_owned();
-    while let Some(found) = lineage(connection, &next)? {
-        if seq > found.base {
-            let missing = || LogError::Damaged {
-                session: session.clone(),
-                seq,
-                what: "the event is missing".to_owned(),
-            };
-            return hash_of(connection, found.number, seq)?.ok_or_else(missing);
-        }
-        let Some(parent) = found.parent else { break };
-        next = parent;
-    }
-    Ok(genesis())
-}
-
-fn hash_of(connection: &Connection, number: i64, seq: Seq) -> Result<Option<Digest>, LogError> {
-    let mut statement = connection
-        .prepare_cached("SELECT hash FROM event WHERE id = ?1")
-        .map_err(|error| unavailable(&error))?;
-    let hash =
-        statement.query_row([event_id(number, seq.0)], |row| row.get(0).map(Digest::from_stored));
-    hash.optional().map_err(|error| unavailable(&error))
-}
-
 pub(super) fn command(
     connection: &Connection,
     session: &SessionId,
@@ -284,14 +272,19 @@ pub(super) fn command(
     Ok(Some(CommandRecord { id: id.clone(), digest: Digest::from_stored(digest), receipt }))
 }
 
+/// The snapshot. One that is damaged, or ahead of the log, is none: it can be had again.
 pub(super) fn snapshot(
     connection: &Connection,
     session: &SessionId,
 ) -> Result<Option<Snapshot>, LogError> {
-    let sql = "SELECT version, seq, state FROM snapshot JOIN session ON session.number = snapshot.session WHERE id = ?1";
+    let sql = "SELECT version, seq, state, digest FROM snapshot JOIN session ON session.number = snapshot.session \
+               WHERE id = ?1 AND seq <= head";
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     let found = statement.query_row([session.as_str()], |row| {
-        Ok(Snapshot { version: row.get(0)?, seq: Seq(row.get(1)?), state: row.get(2)? })
+        let snapshot = Snapshot { version: row.get(0)?, seq: Seq(row.get(1)?), state: row.get(2)? };
+        Ok((snapshot, Digest::from_stored(row.get(3)?)))
     });
-    found.optional().map_err(|error| unavailable(&error))
+    let found = found.optional().map_err(|error| unavailable(&error))?;
+    let whole = |(snapshot, digest): &(Snapshot, Digest)| Digest::of(&snapshot.state) == *digest;
+    Ok(found.filter(whole).map(|(snapshot, _)| snapshot))
 }

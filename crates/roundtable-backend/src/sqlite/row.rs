@@ -1,12 +1,18 @@
 //! Rows as the core makes them, written down. Nothing is decided here.
 
+use jiff::Timestamp;
+use roundtable_core::event::Seq;
+use roundtable_core::id::{RoundId, TurnId};
 use roundtable_core::projection::Row;
+use roundtable_ports::LogError;
 use rusqlite::{Connection, params};
 
-use super::append::{nanoseconds, word};
-use super::event_id;
+use super::append::{execute as run, nanoseconds, word};
+use super::lineage::{self, Lineage};
+use super::writer::unavailable;
 
-pub(super) fn put(connection: &Connection, session: i64, row: &Row) -> rusqlite::Result<()> {
+pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result<(), LogError> {
+    let session = place.number;
     match row {
         Row::Agent { agent, name } => {
             let sql = "INSERT OR REPLACE INTO agent (session, id, name) VALUES (?1, ?2, ?3)";
@@ -52,34 +58,12 @@ pub(super) fn put(connection: &Connection, session: i64, row: &Row) -> rusqlite:
             params![turn.as_str(), last.0],
         ),
         Row::Message { number, round, turn, body, at } => {
-            let body = event_id(session, body.0);
-            let turn = turn.as_ref().map(|turn| turn.as_str());
-            let sql = "INSERT INTO message (session, number, round, turn, cycle, sender, body, at, tokens) \
-                       SELECT ?1, ?2, ?3, ?4, coalesce((SELECT number FROM round WHERE id = ?3), 1), \
-                       coalesce((SELECT agent.name FROM turn JOIN agent ON agent.session = turn.session AND agent.id = turn.agent \
-                       WHERE turn.id = ?4), event.body ->> '$.sender', ''), ?5, ?6, \
-                       coalesce(event.body ->> '$.record.usage.output', 0) FROM event WHERE event.id = ?5 \
-                       ON CONFLICT (session, number) DO NOTHING";
-            run(
-                connection,
-                sql,
-                params![session, number, round.as_str(), turn, body, nanoseconds(*at)],
-            )?;
-            if turn.is_none() {
-                run(
-                    connection,
-                    "UPDATE round SET said = ?2 WHERE id = ?1",
-                    params![round.as_str(), number],
-                )?;
-            }
-            let sql = "INSERT OR REPLACE INTO message_text (rowid, text) SELECT message.id, message_content.text \
-                       FROM message JOIN message_content ON message_content.id = message.id \
-                       WHERE message.session = ?1 AND message.number = ?2";
-            run(connection, sql, params![session, number])
+            let message = Message { number: *number, round, turn: turn.as_ref(), at: *at };
+            message.put(connection, place, *body)
         }
         Row::Request { request, agent, body, at } => {
             let sql = "INSERT OR REPLACE INTO request (session, id, agent, body, at) VALUES (?1, ?2, ?3, ?4, ?5)";
-            let body = event_id(session, body.0);
+            let body = lineage::event_at(connection, place, *body)?;
             run(
                 connection,
                 sql,
@@ -94,6 +78,38 @@ pub(super) fn put(connection: &Connection, session: i64, row: &Row) -> rusqlite:
     }
 }
 
-fn run(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute(values).map(|_| ())
+struct Message<'a> {
+    number: u64,
+    round: &'a RoundId,
+    turn: Option<&'a TurnId>,
+    at: Timestamp,
+}
+
+impl Message<'_> {
+    /// A round that is run again has the same input: the message stays as it is, and so does what
+    /// the search knows of it.
+    fn put(&self, connection: &Connection, place: &Lineage, body: Seq) -> Result<(), LogError> {
+        let (session, round) = (place.number, self.round.as_str());
+        let body = lineage::event_at(connection, place, body)?;
+        let turn = self.turn.map(TurnId::as_str);
+        let sql = "INSERT INTO message (session, number, round, turn, cycle, sender, body, at, tokens) \
+                   SELECT ?1, ?2, ?3, ?4, coalesce((SELECT number FROM round WHERE id = ?3), 1), \
+                   coalesce((SELECT agent.name FROM turn JOIN agent ON agent.session = turn.session AND agent.id = turn.agent \
+                   WHERE turn.id = ?4), event.body ->> '$.sender', ''), ?5, ?6, \
+                   coalesce(event.body ->> '$.record.usage.output', 0) FROM event WHERE event.id = ?5 \
+                   ON CONFLICT (session, number) DO NOTHING";
+        let values = params![session, self.number, round, turn, body, nanoseconds(self.at)];
+        let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+        let inserted = statement.execute(values).map_err(|error| unavailable(&error))?;
+        if self.turn.is_none() {
+            let sql = "UPDATE round SET said = ?2 WHERE id = ?1";
+            run(connection, sql, params![round, self.number])?;
+        }
+        if inserted == 0 {
+            return Ok(());
+        }
+        let sql = "INSERT INTO message_text (rowid, text) \
+                   SELECT id, text FROM message_content WHERE id = ?1";
+        run(connection, sql, [connection.last_insert_rowid()])
+    }
 }

@@ -1,6 +1,7 @@
 //! The one writer thread of a process. What arrives while a commit is under way is committed
 //! together next; each piece of work is a savepoint, so one that fails fails alone.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -8,26 +9,86 @@ use roundtable_ports::LogError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::file::DataFile;
+use super::schema;
+
 /// How much work one commit takes in.
 const GROUP: usize = 512;
 
-/// A piece of work, which says whether it is to be kept, and what to do once that is certain.
-type Work = Box<dyn FnOnce(&Connection) -> (bool, Acknowledge) + Send>;
+/// After how many commits the length of the write-ahead log is looked at.
+const LOOK_EVERY: u32 = 64;
 
-/// Tells whoever asked how it went.
-type Acknowledge = Box<dyn FnOnce(Result<(), LogError>) + Send>;
+/// How long the write-ahead log may be. SQLite empties it by itself, but not past a reader that is
+/// always there.
+const LONG_LOG: u64 = 64 * 1024 * 1024;
+
+/// How long readers are waited for before the log is left as it is until next time.
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// How a piece of work is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// In a commit, together with others.
+    Together,
+    /// Outside of any commit, because it makes its own.
+    Alone,
+}
+
+/// A piece of work, and whoever waits for it.
+trait Task: Send {
+    fn manner(&self) -> Manner;
+    /// Does it, and says whether it is to be kept.
+    fn perform(&mut self, connection: &Connection) -> bool;
+    /// Tells whoever asked how it went, now that it is certain.
+    fn acknowledge(self: Box<Self>, committed: Result<(), LogError>);
+}
+
+struct Job<W, T> {
+    manner: Manner,
+    work: Option<W>,
+    done: Option<Result<T, LogError>>,
+    reply: oneshot::Sender<Result<T, LogError>>,
+}
+
+impl<W, T> Task for Job<W, T>
+where
+    W: FnOnce(&Connection) -> Result<T, LogError> + Send,
+    T: Send,
+{
+    fn manner(&self) -> Manner {
+        self.manner
+    }
+
+    fn perform(&mut self, connection: &Connection) -> bool {
+        let Some(work) = self.work.take() else { return false };
+        // A panic fails this piece of work, not everyone who writes after it.
+        let done = std::panic::catch_unwind(AssertUnwindSafe(|| work(connection)));
+        let done = done.unwrap_or_else(|_| Err(LogError::Unavailable("the store panicked".into())));
+        let keep = done.is_ok();
+        self.done = Some(done);
+        keep
+    }
+
+    fn acknowledge(self: Box<Self>, committed: Result<(), LogError>) {
+        let Self { done, reply, .. } = *self;
+        let undone = || Err(LogError::Unavailable("it was not done".to_owned()));
+        // Whoever asked may have gone; the work is done all the same.
+        let _ = reply.send(committed.and_then(|()| done.unwrap_or_else(undone)));
+    }
+}
 
 pub(super) struct Writer {
-    work: Option<mpsc::Sender<Work>>,
+    work: Option<mpsc::Sender<Box<dyn Task>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub fn start(connection: Connection) -> std::io::Result<Self> {
+    pub fn start(connection: Connection, file: DataFile) -> std::io::Result<Self> {
         let (work, queue) = mpsc::channel();
+        let mut desk = Desk { connection, file, commits: 0 };
         let thread = std::thread::Builder::new()
             .name("roundtable-writer".to_owned())
-            .spawn(move || run(&connection, &queue))?;
+            .spawn(move || desk.run(&queue))?;
         Ok(Self { work: Some(work), thread: Some(thread) })
     }
 
@@ -36,18 +97,26 @@ impl Writer {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
+        self.hand_in(Manner::Together, work).await
+    }
+
+    /// Does something that makes its own commits, while nothing else is written.
+    pub async fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
+    ) -> Result<T, LogError> {
+        self.hand_in(Manner::Alone, work).await
+    }
+
+    async fn hand_in<T: Send + 'static>(
+        &self,
+        manner: Manner,
+        work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
+    ) -> Result<T, LogError> {
         let (reply, answer) = oneshot::channel();
-        let work: Work = Box::new(move |connection| {
-            let done = work(connection);
-            let keep = done.is_ok();
-            let acknowledge: Acknowledge = Box::new(move |committed| {
-                // Whoever asked may have gone; the work is done all the same.
-                let _ = reply.send(committed.and(done));
-            });
-            (keep, acknowledge)
-        });
+        let job = Box::new(Job { manner, work: Some(work), done: None, reply });
         let gone = || LogError::Unavailable("the store is closed".to_owned());
-        self.work.as_ref().ok_or_else(gone)?.send(work).map_err(|_| gone())?;
+        self.work.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
@@ -62,60 +131,91 @@ impl Drop for Writer {
     }
 }
 
-fn run(connection: &Connection, queue: &mpsc::Receiver<Work>) {
-    while let Ok(first) = queue.recv() {
-        let rest = std::iter::from_fn(|| queue.try_recv().ok()).take(GROUP - 1);
-        let group: Vec<Work> = std::iter::once(first).chain(rest).collect();
-        let mut acknowledgements = Vec::with_capacity(group.len());
-        let committed =
-            commit(connection, group, &mut acknowledgements).map_err(|error| unavailable(&error));
-        for acknowledge in acknowledgements {
-            acknowledge(committed.clone());
+/// Where the writer thread works.
+struct Desk {
+    connection: Connection,
+    file: DataFile,
+    commits: u32,
+}
+
+impl Desk {
+    fn run(&mut self, queue: &mpsc::Receiver<Box<dyn Task>>) {
+        let mut next = None;
+        while let Some(mut first) = next.take().or_else(|| queue.recv().ok()) {
+            if first.manner() == Manner::Alone {
+                first.perform(&self.connection);
+                first.acknowledge(self.file.check());
+                continue;
+            }
+            let mut group = vec![first];
+            while group.len() < GROUP
+                && let Ok(task) = queue.try_recv()
+            {
+                if task.manner() == Manner::Alone {
+                    next = Some(task);
+                    break;
+                }
+                group.push(task);
+            }
+            let committed = self.commit(&mut group);
+            group.into_iter().for_each(|task| task.acknowledge(committed.clone()));
+            self.shorten_log();
         }
+    }
+
+    /// One commit of everything that can be kept; each piece is told alone if it cannot. When the
+    /// commit itself fails, nothing of it was kept, and everyone is told that.
+    fn commit(&self, group: &mut [Box<dyn Task>]) -> Result<(), LogError> {
+        self.file.check()?;
+        self.execute("BEGIN IMMEDIATE")?;
+        let done = schema::check(&self.connection).and_then(|()| {
+            group.iter_mut().try_for_each(|task| self.perform(task.as_mut()))?;
+            self.execute("COMMIT")
+        });
+        if done.is_err() {
+            // Some errors have ended the transaction already; then there is nothing to undo.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        done
+    }
+
+    fn perform(&self, task: &mut dyn Task) -> Result<(), LogError> {
+        self.execute("SAVEPOINT work")?;
+        let keep = task.perform(&self.connection);
+        self.execute(if keep { "RELEASE work" } else { "ROLLBACK TO work" })?;
+        if keep { Ok(()) } else { self.execute("RELEASE work") }
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), LogError> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(|e| unavailable(&e))?;
+        statement.execute([]).map(|_| ()).map_err(|error| unavailable(&error))
+    }
+
+    /// Empties a write-ahead log that has become long, if readers let it.
+    fn shorten_log(&mut self) {
+        self.commits = (self.commits + 1) % LOOK_EVERY;
+        if self.commits != 0 || self.file.log_bytes() < LONG_LOG {
+            return;
+        }
+        let _ = self.connection.busy_timeout(PATIENCE);
+        let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        let _ = DataFile::be_patient(&mut self.connection);
     }
 }
 
-fn commit(
-    connection: &Connection,
-    group: Vec<Work>,
-    acknowledgements: &mut Vec<Acknowledge>,
-) -> rusqlite::Result<()> {
-    let begun = connection.execute_batch("BEGIN IMMEDIATE");
-    if let Err(error) = begun {
-        // Nothing was done; whoever asked learns it by the closed channel of the dropped work.
-        for work in group {
-            drop(work);
-        }
-        return Err(error);
-    }
-    let done = group.into_iter().try_for_each(|work| {
-        connection.execute_batch("SAVEPOINT work")?;
-        let (keep, acknowledge) = work(connection);
-        acknowledgements.push(acknowledge);
-        connection.execute_batch(if keep {
-            "RELEASE work"
-        } else {
-            "ROLLBACK TO work; RELEASE work"
-        })
-    });
-    let done = done.and_then(|()| connection.execute_batch("COMMIT"));
-    if let Err(error) = &done {
-        stop_if_the_disk_lies(error);
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    done
+/// What a caller is told of an error.
+pub(super) fn unavailable(error: &rusqlite::Error) -> LogError {
+    stop_if_the_disk_lies(error);
+    LogError::Unavailable(error.to_string())
 }
 
 /// After a failed sync nobody knows what is on disk, and trying again may report success for data
 /// that is gone. The process stops; the next start reads what is really there.
 fn stop_if_the_disk_lies(error: &rusqlite::Error) {
+    use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
     if let rusqlite::Error::SqliteFailure(failure, _) = error
-        && failure.extended_code == rusqlite::ffi::SQLITE_IOERR_FSYNC
+        && [SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC].contains(&failure.extended_code)
     {
         std::process::abort();
     }
-}
-
-pub(super) fn unavailable(error: &rusqlite::Error) -> LogError {
-    LogError::Unavailable(error.to_string())
 }

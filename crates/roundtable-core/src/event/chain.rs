@@ -5,15 +5,6 @@ use super::{Event, Seq};
 use crate::digest::Digest;
 use crate::id::SessionId;
 
-/// What seals an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seal {
-    /// The salted digest of the body.
-    pub body: Digest,
-    /// The hash of the header, which covers the hash before it.
-    pub hash: Digest,
-}
-
 /// The hash before a session's first event.
 pub fn genesis() -> Digest {
     Digest::of(b"roundtable")

@@ -133,9 +133,11 @@ pub enum SessionEvent {
     SessionForked {
         /// Where it comes from.
         origin: Origin,
-        /// The agents from here on, if others than before.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agents: Option<Vec<Agent>>,
+        /// The agents from here on.
+        agents: Vec<Agent>,
+        /// Who of them speaks in every round; empty means everyone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        seats: Vec<AgentId>,
     },
     /// An input was acknowledged; its round opens when it is its turn.
     SessionInputAccepted(Accepted),

@@ -45,10 +45,9 @@ impl Session {
                 self.tenant.clone_from(&opening.tenant);
                 self.account = Account::new(opening.settings.session_limits);
             }
-            SessionEvent::SessionForked { agents, .. } => {
-                if let Some(agents) = agents {
-                    self.agents.clone_from(agents);
-                }
+            SessionEvent::SessionForked { agents, seats, .. } => {
+                self.agents.clone_from(agents);
+                self.settings.seats.clone_from(seats);
                 self.status = Status::Active;
                 self.waiting.clear();
                 self.redo = None;
@@ -96,7 +95,8 @@ impl Session {
     fn recount(&mut self) {
         let first = self.marks.iter().map(|mark| mark.number).min().unwrap_or(1);
         let active = || self.marks.iter().filter(|mark| mark.active);
-        self.last_number = active().map(|mark| mark.number).max().unwrap_or(first - 1);
+        self.last_number =
+            active().map(|mark| mark.number).max().unwrap_or(first.saturating_sub(1));
         let completed = |mark: &&Mark| mark.outcome == Some(RoundOutcome::Completed);
         let within = u32::try_from(active().filter(completed).count()).unwrap_or(u32::MAX);
         self.rounds_completed = self.completed_before + within;

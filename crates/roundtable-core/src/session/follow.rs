@@ -8,15 +8,18 @@
 use super::{Draft, Session, Status};
 use crate::budget::{Exhausted, Fit, Spend};
 use crate::event::{
-    Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, Said, SessionEvent, Task,
-    ToolCallEvent, TurnEvent, TurnOutcome,
+    Accepted, Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, RoundOutcome, Said,
+    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{IterationId, RoundId, TurnId};
 use crate::input::Env;
 use crate::iteration::{Iteration, Phase};
+use crate::live::Starts;
+use crate::message_context::MessageContext;
 use crate::round::{Round, stages};
 use crate::scope::Place;
 use crate::session::close::finished;
+use crate::session::wants::is_awaited;
 use crate::turn::{Turn, exceeded};
 
 /// What a model call would be made with.
@@ -25,20 +28,22 @@ pub(crate) struct Prepared {
     pub bytes: u64,
 }
 
-/// Makes the prompt of an open turn. Starts wait while there is none: a draining engine starts
-/// nothing that it might not see end.
+/// Makes the prompt of an open turn.
 pub(crate) type Prepare<'a> = &'a dyn Fn(&TurnId) -> Option<Prepared>;
 
 impl Session {
     /// The next event that is due, if one is.
-    pub(crate) fn follow(&self, prepare: Option<Prepare<'_>>, env: &Env) -> Option<Draft> {
+    pub(crate) fn follow(&self, starts: Starts, prepare: Prepare<'_>, env: &Env) -> Option<Draft> {
         if !self.opened || self.newer {
             return None;
         }
         let Some(round) = &self.round else { return self.follow_session() };
         let turns = round.turns.iter();
+        // A draining engine starts nothing, except for handlers that run: those have to end first.
+        let prepare =
+            |turn: &Turn| (starts == Starts::Allowed || is_awaited(round, turn)).then_some(prepare);
         turns
-            .map(|turn| self.follow_turn(round, turn, prepare, env))
+            .map(|turn| self.follow_turn(round, turn, prepare(turn), env))
             .find_map(|due| due)
             .or_else(|| follow_round(round))
     }
@@ -66,12 +71,25 @@ impl Session {
                 let said = Said { number: self.last_message + 1, seq: next.seq };
                 (next.context.clone(), next.has_text.then_some(said))
             }
-            (None, None) => return None,
+            (None, None) => return self.go_on(number, take),
         };
         let id = RoundId::derive(self.id.as_str(), format_args!("{number}.{take}"));
         let stages = stages(self.settings.order, self.seats());
         let opened = RoundEvent::RoundOpened { number, take, stages, input, said };
         Some((Place::round(&id), Body::Round(opened)))
+    }
+
+    /// Goes on by itself, where the session is set so and the last round was completed.
+    fn go_on(&self, number: u32, take: u32) -> Option<Draft> {
+        let last = self.marks.iter().rev().find(|mark| mark.active)?;
+        let completed = last.outcome == Some(RoundOutcome::Completed);
+        if !(self.settings.auto_continue && completed && self.settings.total_rounds.is_some()) {
+            return None;
+        }
+        let context = MessageContext::new(&format!("auto_{number}_{take}"), &self.id, None).ok()?;
+        let accepted = Accepted { context, sender: "Roundtable".to_owned(), text: None };
+        let accepted = SessionEvent::SessionInputAccepted(accepted);
+        Some((Place::session(), Body::Session(accepted)))
     }
 
     fn follow_turn(

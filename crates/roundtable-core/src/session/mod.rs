@@ -12,7 +12,7 @@ mod wants;
 
 use std::collections::VecDeque;
 
-pub(crate) use follow::{Prepare, Prepared};
+pub(crate) use follow::Prepared;
 
 use serde::{Deserialize, Serialize};
 

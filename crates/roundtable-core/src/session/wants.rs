@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 
 use super::Session;
+use crate::id::ToolCallId;
 use crate::iteration::Phase;
+use crate::round::Round;
+use crate::tool::Runs;
 use crate::tool_call::{Phase as CallPhase, ToolCall};
 use crate::turn::Turn;
 use crate::want::Want;
@@ -54,11 +57,27 @@ impl Session {
             && self.required().next().is_none()
     }
 
+    /// Whether a handler that runs waits for the turn of this call.
+    pub fn is_awaited(&self, id: &ToolCallId) -> bool {
+        let Some(round) = &self.round else { return false };
+        round.find_call(id).is_some_and(|(turn, _)| is_awaited(round, turn))
+    }
+
     /// Whether an earlier writer left something started and not finished.
     pub fn has_started(&self) -> bool {
         let started = |want: &Want| matches!(want, Want::CallModel { .. } | Want::RunTool { .. });
         self.wants().iter().any(started)
     }
+}
+
+/// Whether a handler that runs waits for a turn, or for one that waits for it.
+pub(super) fn is_awaited(round: &Round, turn: &Turn) -> bool {
+    let runs = |call: &ToolCall| {
+        call.runs == Runs::Handler && matches!(call.phase, CallPhase::Started { .. })
+    };
+    let line = round.line_of(&turn.id).into_iter().filter_map(|id| round.find_turn(&id));
+    let calls = line.filter_map(|turn| round.find_call(turn.parent.as_ref()?));
+    calls.into_iter().any(|(_, call)| runs(call))
 }
 
 fn turn_wants(turn: &Turn, wants: &mut Vec<Want>) {

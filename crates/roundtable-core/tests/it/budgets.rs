@@ -312,6 +312,32 @@ fn a_round_whose_time_is_over_ends_all_of_its_turns() {
 }
 
 #[test]
+fn a_round_whose_time_is_over_ends_a_child_once_and_before_its_parent() {
+    let boss = Agent { workers: vec![agent("Worker").id], ..searcher("Boss") };
+    let settings =
+        Settings { seats: vec![boss.id.clone()], round_limits: time(5_000), ..Settings::default() };
+    let mut table = Table::open_with(vec![boss, searcher("Worker")], settings);
+    table.say("Work.");
+    let opened = table.session().round.as_ref().unwrap().opened_at;
+    let deadline = opened.checked_add(SignedDuration::from_secs(5)).unwrap();
+    assert_eq!(table.session().wake_at(), Some(deadline));
+    table.asks("r1.t1.i1", "", vec![ask("delegate", json!({"agent": "worker", "mission": "dig"}))]);
+    table.now = deadline;
+    table.trace();
+    table.ok(Report::Woke);
+    insta::assert_snapshot!(table.trace(), @r#"
+    r1.t2.i1 model cancelled #1 ""
+    r1.t2.i1 closed cancelled
+    r1.t2 ended cancelled
+    r1.t1.i1.c1 finished cancelled
+    r1.t1.i1 closed exhausted time
+    r1.t1 ended exhausted time
+    r1 closed failed
+      wants nothing
+    "#);
+}
+
+#[test]
 fn when_the_time_of_a_sequential_round_is_over_the_seats_that_did_not_speak_yet_are_exhausted() {
     let order = roundtable_core::settings::Order::Sequential;
     let settings = Settings { order, round_limits: time(5_000), ..Settings::default() };

@@ -85,6 +85,33 @@ fn what_ends_while_an_engine_drains_is_recorded_and_followed_up_later() {
 }
 
 #[test]
+fn what_a_running_handler_waits_for_is_started_while_an_engine_drains() {
+    let mut table = searcher();
+    table.say("Hello");
+    table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
+    table.trace();
+    table.starts = Starts::Held;
+    table.ok(table.evaluates("r1.t1.i1.c1", 1, "Which one?"));
+    assert!(!table.session().is_awaited(&table.call("r1.t1.i1.c1")), "a seat is not awaited");
+    table.answer("r1.t3.i1", "the first");
+    table.returns("r1.t1.i1.c1", "found the first");
+    insta::assert_snapshot!(table.trace(), @r#"
+    r1.t3 started ada for r1.t1.i1.c1 nested 1: Which one?
+    r1.t3.i1 opened 1
+    r1.t3.i1 model started #1
+      wants tool r1.t1.i1.c1 #1, model r1.t2.i1 #1, model r1.t3.i1 #1
+    r1.t3.i1 model finished #1 "the first" 0 calls
+    r1.t3.i1 closed answered
+    r1.t3 ended answered
+      wants tool r1.t1.i1.c1 #1, model r1.t2.i1 #1
+    r1.t1.i1.c1 finished ok "found the first"
+    r1.t1.i1 closed tools done
+    r1.t1.i2 opened 2
+      wants model r1.t2.i1 #1
+    "#);
+}
+
+#[test]
 fn after_a_planned_stop_nothing_is_in_doubt() {
     let mut table = searcher();
     table.say("Hello");

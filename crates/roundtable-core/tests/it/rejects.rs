@@ -6,10 +6,17 @@ use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, IterationId, SessionId, ToolCallId};
 use roundtable_core::input::{Command, OnBusy, Ran, Reply, Report};
 use roundtable_core::settings::Settings;
-use roundtable_core::tool::ToolResult;
+use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use roundtable_core::{MessageContext, Reject};
 
-use crate::table::{Table, agent, nested, opening};
+use serde_json::json;
+
+use crate::table::{Table, agent, agent_with, ask, nested, opening, reply};
+
+fn searcher(settings: Settings) -> Table {
+    let tools = vec![ToolDecl::handler("search", Effect::Pure)];
+    Table::open_with(vec![agent_with("Ada", tools)], settings)
+}
 
 fn refusal_of(agents: Vec<Agent>, settings: Settings) -> String {
     Table::empty("test").refused(opening(agents, settings)).to_string()
@@ -151,19 +158,15 @@ fn a_report_with_another_attempt_is_stale() {
 
 #[test]
 fn what_a_handler_publishes_has_the_size_of_a_message_at_most() {
-    use roundtable_core::tool::{Effect, ToolDecl};
     let settings = Settings { max_message_bytes: 16, ..Settings::default() };
-    let tools = vec![ToolDecl::handler("search", Effect::Pure)];
-    let ada = crate::table::agent_with("Ada", tools);
-    let mut table = Table::open_with(vec![ada], settings);
+    let mut table = searcher(settings);
     table.say("Hello");
-    let call = crate::table::ask("search", serde_json::json!({}));
-    table.asks("r1.t1.i1", "", vec![call]);
+    table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
     let publish = |table: &Table, data: &str| Report::Publish {
         tool_call: table.call("r1.t1.i1.c1"),
         ordinal: 1,
         topic: "topic".to_owned(),
-        data: serde_json::json!(data),
+        data: json!(data),
     };
     let refused = table.refused(publish(&table, "0123456789")).to_string();
     assert_eq!(refused, "the published data may have 16 bytes at most, not 17");
@@ -177,4 +180,77 @@ fn an_opening_reads_back_from_the_command_that_carried_it() {
     let Command::Open(read) = serde_json::from_str(&json).unwrap() else { panic!("{json}") };
     let read: Opening = *read;
     assert_eq!(Command::Open(Box::new(read)), command);
+}
+
+#[test]
+fn a_late_or_second_result_of_a_tool_is_stale() {
+    let mut table = searcher(Settings::default());
+    table.say("Who?");
+    table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
+    let first_attempt = table.ran("r1.t1.i1.c1", Ran::Returned(ToolResult::ok("late")));
+    table.ok(Report::WriterChanged);
+    table.refused(first_attempt);
+    table.returns("r1.t1.i1.c1", "in time");
+    table.refused(table.ran("r1.t1.i1.c1", Ran::Returned(ToolResult::ok("again"))));
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "Who?"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    r1.t1.i1 model finished #1 "" 1 calls
+    r1.t1.i1.c1 requested search {} pure
+    r1.t1.i1.c1 started #1
+      wants tool r1.t1.i1.c1 #1
+    r1.t1.i1.c1 interrupted #1
+    r1.t1.i1.c1 started #2
+      wants tool r1.t1.i1.c1 #2
+      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
+    r1.t1.i1.c1 finished ok "in time"
+    r1.t1.i1 closed tools done
+    r1.t1.i2 opened 2
+    r1.t1.i2 model started #1
+      wants model r1.t1.i2 #1
+      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
+    "#);
+}
+
+#[test]
+fn a_late_or_second_reply_of_a_model_is_stale() {
+    let mut table = searcher(Settings::default());
+    table.say("Who?");
+    let first_attempt = table.replied("r1.t1.i1", reply("late", Vec::new()));
+    table.ok(Report::WriterChanged);
+    table.refused(first_attempt);
+    table.answer("r1.t1.i1", "in time");
+    table.refused(table.replied("r1.t1.i1", reply("again", Vec::new())));
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "Who?"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    r1.t1.i1 model interrupted #1 "", possible duplicate
+    r1.t1.i1 model started #2
+      wants model r1.t1.i1 #2
+      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
+    r1.t1.i1 model finished #2 "in time" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 2
+    r1 closed completed
+      wants nothing
+      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
+    "#);
+}
+
+#[test]
+fn a_tool_call_that_awaits_nothing_cannot_be_begun_as_an_effect() {
+    let mut table = searcher(Settings::default());
+    table.say("Who?");
+    table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
+    table.refused(Report::EffectBegins { tool_call: table.call("r1.t1.i1.c1") });
+    table.ok(Command::Stop);
+    table.refused(Report::EffectBegins { tool_call: table.call("r1.t1.i1.c1") });
 }

@@ -221,6 +221,30 @@ fn after_a_choice_the_last_round_is_the_one_with_the_highest_number() {
 }
 
 #[test]
+fn a_prompt_tells_rounds_by_their_numbers_not_in_the_order_in_which_they_were_run() {
+    let mut table = talked(2, 32);
+    table.ok(rewind(1));
+    table.say("another question 1");
+    table.answer("r3.t1.i1", "another answer 1");
+    table.ok(select(2, 1));
+    table.say("question 3");
+    insta::assert_snapshot!(table.prompt("r4.t1"), @r"
+    System: You are Ada.
+    User: The conversation so far:
+
+    [Round 1]
+    User: another question 1
+    Ada: another answer 1
+
+    [Round 2]
+    User: question 2
+    Ada: answer 2
+
+    User: User: question 3
+    ");
+}
+
+#[test]
 fn later_rounds_keep_the_takes_that_they_build_on() {
     let mut table = talked(2, 32);
     let refused = table.refused(select(1, 1)).to_string();

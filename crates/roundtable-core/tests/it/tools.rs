@@ -1,12 +1,12 @@
 //! The tool loop: calls run side by side, results go back in the order of the calls.
 
-use roundtable_core::input::{AskedCall, Command, Ran, Report};
+use roundtable_core::input::{AskedCall, Ran, Report};
 use roundtable_core::message::{Part, Role};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use serde_json::json;
 
-use crate::table::{Table, agent, agent_with, ask, reply};
+use crate::table::{Table, agent, agent_with, ask};
 
 fn searcher() -> Table {
     let tools = vec![ToolDecl::handler("search", Effect::Pure)];
@@ -287,79 +287,6 @@ fn what_a_handler_publishes_is_noted_once_however_often_it_runs() {
         table.labels.replace(&late),
         "tool call r1.t1.i1.c1 has ended already; this result is not recorded"
     );
-}
-
-#[test]
-fn a_late_or_second_result_of_a_tool_is_stale() {
-    let mut table = searcher();
-    table.say("Who?");
-    table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
-    let first_attempt = table.ran("r1.t1.i1.c1", Ran::Returned(ToolResult::ok("late")));
-    table.ok(Report::WriterChanged);
-    table.refused(first_attempt);
-    table.returns("r1.t1.i1.c1", "in time");
-    table.refused(table.ran("r1.t1.i1.c1", Ran::Returned(ToolResult::ok("again"))));
-    insta::assert_snapshot!(table.trace(), @r#"
-    session accepted m1 "Who?"
-    r1 opened as round 1 take 1 by m1 message 1
-    r1.t1 started ada seat 0.0
-    r1.t1.i1 opened 1
-    r1.t1.i1 model started #1
-      wants model r1.t1.i1 #1
-    r1.t1.i1 model finished #1 "" 1 calls
-    r1.t1.i1.c1 requested search {} pure
-    r1.t1.i1.c1 started #1
-      wants tool r1.t1.i1.c1 #1
-    r1.t1.i1.c1 interrupted #1
-    r1.t1.i1.c1 started #2
-      wants tool r1.t1.i1.c1 #2
-      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
-    r1.t1.i1.c1 finished ok "in time"
-    r1.t1.i1 closed tools done
-    r1.t1.i2 opened 2
-    r1.t1.i2 model started #1
-      wants model r1.t1.i2 #1
-      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
-    "#);
-}
-
-#[test]
-fn a_late_or_second_reply_of_a_model_is_stale() {
-    let mut table = searcher();
-    table.say("Who?");
-    let first_attempt = table.replied("r1.t1.i1", reply("late", Vec::new()));
-    table.ok(Report::WriterChanged);
-    table.refused(first_attempt);
-    table.answer("r1.t1.i1", "in time");
-    table.refused(table.replied("r1.t1.i1", reply("again", Vec::new())));
-    insta::assert_snapshot!(table.trace(), @r#"
-    session accepted m1 "Who?"
-    r1 opened as round 1 take 1 by m1 message 1
-    r1.t1 started ada seat 0.0
-    r1.t1.i1 opened 1
-    r1.t1.i1 model started #1
-      wants model r1.t1.i1 #1
-    r1.t1.i1 model interrupted #1 "", possible duplicate
-    r1.t1.i1 model started #2
-      wants model r1.t1.i1 #2
-      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
-    r1.t1.i1 model finished #2 "in time" 0 calls
-    r1.t1.i1 closed answered
-    r1.t1 ended answered message 2
-    r1 closed completed
-      wants nothing
-      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
-    "#);
-}
-
-#[test]
-fn a_tool_call_that_awaits_nothing_cannot_be_begun_as_an_effect() {
-    let mut table = searcher();
-    table.say("Who?");
-    table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
-    table.refused(Report::EffectBegins { tool_call: table.call("r1.t1.i1.c1") });
-    table.ok(Command::Stop);
-    table.refused(Report::EffectBegins { tool_call: table.call("r1.t1.i1.c1") });
 }
 
 #[test]

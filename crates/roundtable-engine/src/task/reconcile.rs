@@ -97,7 +97,9 @@ impl SessionTask {
                         let effect = self.start(want);
                         self.running.effects.extend(effect.map(|effect| (key, effect)));
                     }
-                    (Want::BeginEffect { tool_call }, _) if !self.is_draining() => {
+                    (Want::BeginEffect { tool_call }, _)
+                        if !self.is_draining() || self.live.session.is_awaited(tool_call) =>
+                    {
                         begin = begin.or(Some(tool_call.clone()));
                     }
                     (_, _) => {}

@@ -286,7 +286,7 @@ async fn what_an_opening_lacks_is_named_and_no_session_is_left_behind() {
         ),
         (
             opening(vec![armed("Ann", [tool])], Settings::default()),
-            "there is no tool \"search\"; registered: ",
+            "there is no tool \"search\"; registered: none",
         ),
         (
             opening(vec![agent("Ann"), agent("Ann")], Settings::default()),

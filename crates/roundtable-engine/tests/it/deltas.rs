@@ -7,6 +7,7 @@ use roundtable_core::input::Command;
 use roundtable_core::settings::Settings;
 use roundtable_engine::{Delta, SessionHandle, Subscription, Update};
 use roundtable_models::scripted::{Reply, Script};
+use roundtable_ports::Drafts as _;
 use roundtable_testing::{Kit, agent, events_until, opening, rounds, say, until};
 
 const WORDS: &str = "Grüße aus der Ferne: a long answer, said bit by bit, with ünusual letters.";
@@ -204,4 +205,21 @@ async fn f27_a_stop_that_races_the_answer_gives_exactly_one_end() {
             "and nothing after it"
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_noted_of_a_running_reply_is_forgotten_when_the_round_is_over() {
+    let mut kit = Kit::new(slowly());
+    kit.config.draft_bytes = 10;
+    let (engine, session) = opened(&kit).await;
+    session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
+    let noted = async || kit.store.list_drafts(session.id()).await.unwrap();
+    let mut most = 0;
+    while session.state().await.unwrap().round.is_some() {
+        most = most.max(noted().await.values().map(String::len).max().unwrap_or(0));
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert!(most > 40, "{most}");
+    assert!(noted().await.is_empty());
+    engine.shutdown().await;
 }

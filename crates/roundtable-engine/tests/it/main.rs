@@ -8,6 +8,7 @@ mod commands;
 mod context_requests;
 mod deltas;
 mod failures;
+mod forks;
 mod isolation;
 mod nested;
 mod nodes;

@@ -1,16 +1,20 @@
 //! What goes wrong with a tool is data for the model, never the end of the run.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use roundtable_core::context_request::{About, ContextResult, Priority};
 use roundtable_core::event::{RoundOutcome, TurnOutcome};
 use roundtable_core::input::Command;
+use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolOutcome, ToolResult};
+use roundtable_engine::{EngineError, Toolset};
 use roundtable_models::scripted::{Call, Reply, Script};
-use roundtable_testing::{FnTool, Kit, go_on, rounds, say};
+use roundtable_ports::DynTool;
+use roundtable_testing::{FnTool, Kit, go_on, opening, rounds, say, until};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::seen::{armed, one_round, replies, requests, round_ends, tool_outcomes, turn_ends};
 
@@ -159,11 +163,11 @@ async fn an_effectful_call_that_panicked_is_unknown_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_cancels_a_harmless_call_and_asks_about_an_effectful_one() {
-    let started = Arc::new(AtomicU32::new(0));
+    let started: Arc<Mutex<Vec<CancellationToken>>> = Arc::default();
     let hang = |name: &str| {
         let started = started.clone();
-        FnTool::new(name, move |_, _| {
-            started.fetch_add(1, Ordering::Relaxed);
+        FnTool::new(name, move |_, context| {
+            started.lock().unwrap().push(context.scope.cancellation.clone());
             Box::pin(std::future::pending())
         })
     };
@@ -173,15 +177,10 @@ async fn a_stop_cancels_a_harmless_call_and_asks_about_an_effectful_one() {
     let ann = armed("Ann", [look.declare(), pay.declare()]);
     let kit = Kit::new(script).tool(look).tool(pay);
     let engine = kit.start().await;
-    let session = engine
-        .open(roundtable_testing::opening(
-            vec![ann],
-            roundtable_core::settings::Settings::default(),
-        ))
-        .await
-        .unwrap();
+    let session = engine.open(opening(vec![ann], Settings::default())).await.unwrap();
     session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
-    roundtable_testing::until("both run", || started.load(Ordering::Relaxed) == 2).await;
+    until("both run", || started.lock().unwrap().len() == 2).await;
+    assert!(started.lock().unwrap().iter().all(|token| !token.is_cancelled()));
     session.command(Command::Stop, None).await.unwrap();
     let events = rounds(&session, 1).await;
     let request = requests(&events).remove(0);
@@ -190,5 +189,22 @@ async fn a_stop_cancels_a_harmless_call_and_asks_about_an_effectful_one() {
         [ToolOutcome::Cancelled, ToolOutcome::Unknown { request: request.id }]
     );
     assert_eq!(round_ends(&events), [RoundOutcome::Incomplete]);
+    // What a handler handed its token to hears of it too.
+    assert!(started.lock().unwrap().iter().all(CancellationToken::is_cancelled));
     engine.shutdown().await;
+}
+
+#[test]
+fn s12_no_tool_stands_in_for_another_under_its_name() {
+    let twice = |name: &str, tools: Vec<FnTool>| {
+        let tools = tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn DynTool>);
+        let refused = Toolset::new(tools).err();
+        assert_eq!(refused, Some(EngineError::ToolTwice { tool: name.to_owned() }));
+    };
+    twice("act", vec![FnTool::echo("act"), FnTool::echo("look"), FnTool::echo("act")]);
+    twice("request_context", vec![FnTool::echo("request_context")]);
+    twice("delegate", vec![FnTool::echo("delegate")]);
+    let bad = FnTool::echo("act").schema(json!({ "type": "nonsense" }));
+    let refused = Toolset::new([Arc::new(bad) as Arc<dyn DynTool>]).err();
+    assert!(matches!(refused, Some(EngineError::BadSchema { tool, .. }) if tool == "act"));
 }

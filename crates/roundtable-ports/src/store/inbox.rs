@@ -41,10 +41,19 @@ pub trait Inbox: Send + Sync {
     async fn post(&self, posted: &Posted) -> Result<(), LogError>;
     /// The commands that wait for sessions that this node owns.
     async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError>;
-    /// Answers a command.
-    async fn answer(&self, id: &CommandId, answer: &Answered) -> Result<(), LogError>;
+    /// Answers a command. Ids are chosen per session: two sessions may have the same one.
+    async fn answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+        answer: &Answered,
+    ) -> Result<(), LogError>;
     /// Takes the answer to a command away, if there is one.
-    async fn take_answer(&self, id: &CommandId) -> Result<Option<Answered>, LogError>;
+    async fn take_answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Result<Option<Answered>, LogError>;
     /// Rings when another process may have posted or answered something.
     async fn listen_inbox(&self) -> Rings;
 }

@@ -70,6 +70,8 @@ pub enum Conduct {
 
 /// A caller.
 pub struct Client {
+    /// How to have the same world again: for the messages of failures.
+    pub(super) label: String,
     name: String,
     session: SessionId,
     conduct: Conduct,
@@ -93,6 +95,7 @@ impl Client {
     /// A client of a session.
     pub fn new(name: &str, session: &SessionId, conduct: Conduct, acts: Vec<Act>) -> Self {
         Self {
+            label: String::new(),
             name: name.to_owned(),
             session: session.clone(),
             conduct,
@@ -177,6 +180,9 @@ impl Client {
     }
 
     fn see(&mut self, event: Arc<Event>) {
+        // Reading on would never end if the same events came again and again.
+        let (label, head) = (&self.label, self.view.head);
+        assert_eq!(event.seq, head.next(), "{label}: I5: {} read out of order", self.session);
         self.view.evolve(&event);
         self.events.push(event);
     }
@@ -311,7 +317,9 @@ impl Client {
             Err(EngineError::Reject(why)) => {
                 self.orders[index].answer = Answer::Refused(why.to_string());
             }
-            Err(EngineError::CommandReused { .. }) => panic!("{}", self.status()),
+            Err(EngineError::CommandReused { id }) => {
+                panic!("{}: I2: {id} was sent twice with the same content, and refused", self.label)
+            }
             Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
         }
     }
@@ -320,9 +328,12 @@ impl Client {
         let Order { command, id, answer, .. } = self.orders[index].clone();
         match engine.session(&self.session).command(command, id).await {
             Ok(receipt) => {
-                assert_eq!(Answer::Acknowledged(receipt), answer, "the first answer stands");
+                let again = Answer::Acknowledged(receipt);
+                assert_eq!(again, answer, "{}: I2: the first answer stands", self.label);
             }
-            Err(EngineError::Reject(why)) => panic!("refused the second time: {why}"),
+            Err(EngineError::Reject(why)) => {
+                panic!("{}: I2: acknowledged once, then refused: {why}", self.label)
+            }
             Err(_) => {}
         }
     }

@@ -31,7 +31,7 @@ pub struct Odds {
 enum Mode {
     Fine,
     At { append: u64, fault: Fault },
-    Chance { dice: Dice, odds: Odds },
+    Chance { odds: Odds, appends: Dice, reads: Dice },
 }
 
 struct Course {
@@ -59,8 +59,8 @@ impl Plan {
     }
 
     /// Things go wrong by chance.
-    pub fn chance(dice: Dice, odds: Odds) -> Self {
-        Self::of(Mode::Chance { dice, odds })
+    pub fn chance(mut dice: Dice, odds: Odds) -> Self {
+        Self::of(Mode::Chance { odds, appends: dice.split(), reads: dice })
     }
 
     fn of(mode: Mode) -> Self {
@@ -95,13 +95,20 @@ impl Faults for Plan {
             Mode::Fine => Fault::None,
             Mode::At { append, fault } if *append == index => *fault,
             Mode::At { .. } => Fault::None,
-            Mode::Chance { dice, odds } => odds.fault(dice),
+            Mode::Chance { odds, appends, .. } => odds.fault(appends),
         };
         if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
             course.dead = true;
             self.crashed.notify_one();
         }
         fault
+    }
+
+    fn on_read(&self, _: &SessionId) -> bool {
+        match &mut self.course().mode {
+            Mode::Fine | Mode::At { .. } => false,
+            Mode::Chance { odds, reads, .. } => reads.permille(odds.unreadable),
+        }
     }
 }
 

@@ -29,7 +29,7 @@ const PROMPTS: [&str; 3] = ["first", "second", "deep"];
 /// When a promise is broken; the message says which, and how to have the same run again.
 pub fn simulate(seed: Seed) -> Evidence {
     let mut dice = Dice::new(seed);
-    let mut world = world(seed, &mut dice);
+    let mut world = world(format!("simulate({seed:?})"), &mut dice);
     for _ in 0..dice.within(1..8) {
         let life = life(&mut dice);
         if world.live(&life) == End::Rest {
@@ -45,8 +45,7 @@ pub fn simulate(seed: Seed) -> Evidence {
 /// When a promise is broken, as [`simulate`] does.
 pub fn simulate_planned_stops(seed: Seed) -> Evidence {
     let mut dice = Dice::new(seed);
-    let mut world = world(seed, &mut dice);
-    world.label = format!("simulate_planned_stops({seed:?})");
+    let mut world = world(format!("simulate_planned_stops({seed:?})"), &mut dice);
     for _ in 0..dice.within(1..5) {
         let after = Duration::from_millis(dice.within(0..6000));
         world.live(&Life::fine().ending(Fate::Drained(after)).alone_for(away(&mut dice)));
@@ -54,7 +53,7 @@ pub fn simulate_planned_stops(seed: Seed) -> Evidence {
     world.come_to_rest(away(&mut dice))
 }
 
-fn world(seed: Seed, dice: &mut Dice) -> World {
+fn world(label: String, dice: &mut Dice) -> World {
     let script = script(&mut dice.split());
     let mut clients = Vec::new();
     let sessions: Vec<SessionId> = (0..*dice.pick(&[3, 3, 3, 4, 4, 5, 6, 8]))
@@ -81,7 +80,7 @@ fn world(seed: Seed, dice: &mut Dice) -> World {
             clients.push(Client::new("tab", session, Conduct::Reads, Vec::new()));
         }
     }
-    let mut world = World::new(format!("simulate({seed:?})"), script, clients);
+    let mut world = World::new(label, script, clients);
     world.config.permits = if dice.permille(200) { 1 } else { 64 };
     world.config.snapshot_every = dice.within(1..40);
     world

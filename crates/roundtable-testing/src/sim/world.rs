@@ -10,8 +10,6 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use roundtable_backend::{Disk, MemoryStore, StoredEvent};
 use roundtable_core::event::Seq;
 use roundtable_core::id::{NodeId, SessionId};
@@ -115,7 +113,9 @@ pub struct World {
 
 impl World {
     /// A world in which agents follow a script.
-    pub fn new(label: impl Into<String>, script: Script, clients: Vec<Client>) -> Self {
+    pub fn new(label: impl Into<String>, script: Script, mut clients: Vec<Client>) -> Self {
+        let label = label.into();
+        clients.iter_mut().for_each(|client| client.label.clone_from(&label));
         // Snapshots and departures are frequent here, so that loading is tried too.
         let config = Config {
             snapshot_every: 9,
@@ -124,7 +124,7 @@ impl World {
             ..Config::default()
         };
         Self {
-            label: label.into(),
+            label,
             disk: Arc::default(),
             model: ScriptedModel::new(script),
             workshop: Workshop::default(),
@@ -211,18 +211,21 @@ impl World {
             self.clients.iter().map(|c| (c.session().clone(), Cell::new(None))).collect();
         let end = {
             let acting = self.clients.iter_mut().zip(&rests);
-            let mut acting: FuturesUnordered<_> = acting
+            let mut acting: Vec<_> = acting
                 .map(|(client, (_, rests))| {
                     let (engine, disk) = (&engine, &disk);
-                    async move {
+                    Box::pin(async move {
                         tokio::time::sleep(life.away).await;
                         client.run(engine, disk, rests).await;
-                    }
+                    })
                 })
                 .collect();
-            // Clients act as long as the process does.
+            // Clients act as long as the process does, and always in the same order: bells wake
+            // those who listen in any.
             let resting = poll_fn(|context| {
-                while let Poll::Ready(Some(())) = acting.poll_next_unpin(context) {}
+                for client in &mut acting {
+                    let _never_done = client.as_mut().poll(context);
+                }
                 if life.fate == Fate::Rest && at_rest(&rests, &disk) {
                     Poll::Ready(())
                 } else {

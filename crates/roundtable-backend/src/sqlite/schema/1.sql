@@ -59,6 +59,7 @@ CREATE TABLE snapshot (
   session INTEGER PRIMARY KEY REFERENCES session (number) ON DELETE CASCADE,
   version INTEGER NOT NULL,
   seq     INTEGER NOT NULL,
+  digest  TEXT NOT NULL,
   state   BLOB NOT NULL
 );
 
@@ -72,12 +73,14 @@ CREATE TABLE draft (
 
 -- Commands for sessions that another process owns, and their answers.
 CREATE TABLE inbox (
-  id      TEXT PRIMARY KEY,
+  number  INTEGER PRIMARY KEY,
   session TEXT NOT NULL,
+  id      TEXT NOT NULL,
   command TEXT NOT NULL,
   at      INTEGER NOT NULL,
-  answer  TEXT
-) WITHOUT ROWID;
+  answer  TEXT,
+  UNIQUE (session, id)
+);
 CREATE INDEX inbox_waiting ON inbox (session) WHERE answer IS NULL;
 
 -- The agents' names.
@@ -149,6 +152,10 @@ CREATE VIEW message_content AS
 CREATE VIRTUAL TABLE message_text USING fts5 (
   text, content = 'message_content', content_rowid = 'id', tokenize = 'porter unicode61'
 );
+CREATE TRIGGER message_gone BEFORE DELETE ON message BEGIN
+  INSERT INTO message_text (message_text, rowid, text)
+    SELECT 'delete', id, text FROM message_content WHERE id = old.id;
+END;
 
 -- What a person reads in the sqlite3 shell.
 CREATE VIEW Scenes AS

@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::event::{Body, Opening, Origin, SessionEvent};
+use crate::id::AgentId;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
@@ -16,6 +17,11 @@ impl Session {
             return Err(Reject::Exists { session: self.id.clone() });
         }
         check_agents(&opening.agents, &opening.settings)?;
+        if opening.settings.session_limits.time_ms.is_some() {
+            return Err(invalid(
+                "a session waits for people, so it has no time limit; set one for rounds or agents",
+            ));
+        }
         if opening.settings.total_rounds == Some(0) {
             return Err(invalid("rounds must be at least 1"));
         }
@@ -48,14 +54,23 @@ impl Session {
                 "all {total} rounds are done there; fork at the end of an earlier round"
             )));
         }
-        if let Some(agents) = agents {
-            check_agents(agents, &self.settings)?;
-        }
-        let forked = SessionEvent::SessionForked {
-            origin: origin.clone(),
-            agents: agents.map(<[Agent]>::to_vec),
-        };
+        let agents = agents.unwrap_or(&self.agents).to_vec();
+        let seats = self.settings.seats.iter().map(|seat| self.successor(seat, &agents)).collect();
+        let settings = Settings { seats, ..self.settings.clone() };
+        check_agents(&agents, &settings)?;
+        let seats = settings.seats;
+        let forked = SessionEvent::SessionForked { origin: origin.clone(), agents, seats };
         Ok(vec![(Place::session(), Body::Session(forked))])
+    }
+
+    /// Who sits in a seat after a fork: the same agent, or whoever stands in its place.
+    fn successor(&self, seat: &AgentId, agents: &[Agent]) -> AgentId {
+        if agents.iter().any(|agent| agent.id == *seat) {
+            return seat.clone();
+        }
+        let place = self.agents.iter().position(|agent| agent.id == *seat);
+        let successor = place.and_then(|place| agents.get(place));
+        successor.map_or_else(|| seat.clone(), |agent| agent.id.clone())
     }
 }
 

@@ -246,11 +246,13 @@ fn unknown_tool(opened: &Opened<'_>) -> String {
 }
 
 fn ask_approval(opened: &Opened<'_>, env: &Env) -> Draft {
+    // The whole of long arguments is in the call's own event; a question has to be read.
+    let arguments: String = opened.call.arguments.to_string().chars().take(300).collect();
     let request = ContextRequest {
         id: ContextRequestId::derive(opened.id.as_str(), "approval"),
         agent: opened.turn.agent.clone(),
-        query: format!("May {} be called with {}?", opened.call.name, opened.call.arguments),
-        reason: "This tool has effects that cannot be undone.".to_owned(),
+        query: format!("May {} be called with {arguments}?", opened.call.name),
+        reason: "A person has to agree before each call of this tool.".to_owned(),
         priority: Priority::Required,
         about: About::Approval { tool_call: opened.id.clone() },
         at: env.now,

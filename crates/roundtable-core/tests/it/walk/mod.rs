@@ -30,7 +30,7 @@ fn walk(setup: &Setup, moves: &[Move]) -> Player {
 }
 
 proptest! {
-    #![proptest_config(config(192))]
+    #![proptest_config(config(96))]
 
     /// Scopes close once, children first; budgets hold; the log alone gives the state; inputs,
     /// requests and effects have one fate each. The oracle and the ledger know only events.
@@ -44,6 +44,10 @@ proptest! {
         player.finish();
         player.oracle.check_all_closed();
     }
+}
+
+proptest! {
+    #![proptest_config(config(48))]
 
     /// A round that no person holds up comes to its end by itself, whatever came before.
     #[test]

@@ -1,87 +1,22 @@
 //! A crash before and after every commit of a story: 100 % of the points, none twice.
 
-use std::collections::BTreeMap;
-
 use roundtable_core::agent::Agent;
-use roundtable_core::event::{Body, Event, IterationEvent, RoundEvent, SessionEvent};
-use roundtable_core::id::{IterationId, SessionId};
+use roundtable_core::event::{Body, SessionEvent};
 use roundtable_core::input::{Command, OnBusy};
-use roundtable_core::settings::{Order, Settings};
+use roundtable_core::settings::Order;
 use roundtable_core::tool::{Effect, ToolDecl};
-use roundtable_models::scripted::{Call, Reply, Script};
+use roundtable_models::scripted::{Reply, Script};
 use roundtable_testing::oracle::{Answer, Evidence};
-use roundtable_testing::sim::{
-    Act, Client, Conduct, Dice, Scenario, Seed, Sight, Visited, Workshop, job, questions,
-};
-use roundtable_testing::{agent, opening};
+use roundtable_testing::sim::{Act, Client, Conduct, Scenario, Sight, Visited, job, questions};
 use serde_json::json;
 
-fn session(name: &str) -> SessionId {
-    SessionId::new(name).unwrap()
-}
+use super::people::{answers, call, closed, count, finishes, open, people, say, session, worker};
 
-/// An agent with every tool there is, `send` after approval only.
-fn worker(name: &str) -> Agent {
-    let mut agent = agent(name);
-    agent.tools = Workshop::declarations();
-    agent.workers =
-        ["ann", "bob", "cyd"].map(|name| roundtable_core::id::AgentId::new(name).unwrap()).to_vec();
-    agent
-}
-
+/// The same agent, who sends something only after a person agreed.
 fn approving(mut agent: Agent) -> Agent {
     let send = agent.tools.iter_mut().find(|tool| tool.name == "send").unwrap();
     *send = ToolDecl::handler("send", Effect::Effectful).with_approval();
     agent
-}
-
-fn open(agents: Vec<Agent>, order: Order) -> Act {
-    let settings = Settings { order, ..Settings::default() };
-    Act::Open(Box::new(opening(agents, settings)))
-}
-
-fn say(text: &str) -> Act {
-    Act::Say(text.to_owned(), OnBusy::Queue)
-}
-
-fn answers() -> Conduct {
-    Conduct::Answers(Dice::new(Seed(1)))
-}
-
-/// The one who acts, and one who only reads.
-fn people(name: &str, acts: Vec<Act>) -> Vec<Client> {
-    let session = session(name);
-    vec![
-        Client::new("user", &session, answers(), acts),
-        Client::new("tab", &session, Conduct::Reads, Vec::new()),
-    ]
-}
-
-fn call(tool: &str, arguments: serde_json::Value) -> Call {
-    Call::new(tool, arguments)
-}
-
-fn events(evidence: &Evidence) -> impl Iterator<Item = &Event> {
-    evidence.logs.values().flatten().map(|stored| &*stored.event)
-}
-
-fn count(evidence: &Evidence, fits: impl Fn(&Body) -> bool) -> usize {
-    events(evidence).filter(|event| fits(&event.body)).count()
-}
-
-/// How often each model call finished; a recorded one is never made again.
-fn finishes(evidence: &Evidence) -> BTreeMap<IterationId, usize> {
-    let mut finishes = BTreeMap::new();
-    for event in events(evidence) {
-        if let Body::Iteration(IterationEvent::ModelCallFinished { .. }) = &event.body {
-            *finishes.entry(event.place.iteration.clone().unwrap()).or_default() += 1;
-        }
-    }
-    finishes
-}
-
-fn closed(evidence: &Evidence) -> usize {
-    count(evidence, |body| matches!(body, Body::Round(RoundEvent::RoundClosed { .. })))
 }
 
 /// Tries every point of the story, and that every point was tried.

@@ -1,4 +1,7 @@
 //! Crashes and faults, and the oracle that says what must hold after them.
 
+mod drain;
 mod exhaustive;
+mod faults;
+mod people;
 mod random;

@@ -1,0 +1,122 @@
+//! Events as rows: what people query, and where the texts are.
+
+use roundtable_core::event::{Body, Event, IterationEvent, SessionEvent};
+use roundtable_core::input::Command;
+use roundtable_core::projection::{Row, Summary, rows};
+use roundtable_core::session::Status;
+use roundtable_core::settings::Settings;
+use roundtable_core::tool::{Effect, ToolDecl};
+use serde_json::json;
+
+use crate::table::{Table, agent, agent_with, ask};
+
+/// The rows of a whole log, one line each.
+fn lines(table: &Table) -> String {
+    let rows = table.log.iter().flat_map(rows).map(|row| line(table, &row));
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn line(table: &Table, row: &Row) -> String {
+    let text = match row {
+        Row::Agent { agent, name } => format!("agent {agent} {name}"),
+        Row::Round { round, number, take, agents, .. } => {
+            format!("round {round} is {number} take {take} of {} agents", agents.len())
+        }
+        Row::RoundEnd { round, outcome, .. } => format!("round {round} ended {outcome:?}"),
+        Row::Turn { turn, round, agent, parent, .. } => {
+            format!("turn {turn} of {agent} in {round} for {parent:?}")
+        }
+        Row::TurnEnd { turn, .. } => format!("turn {turn} ended"),
+        Row::Message { number, round, turn, body, .. } => {
+            let event = table.log.iter().find(|event| event.seq == *body).unwrap();
+            format!("message {number} in {round} by {turn:?}: {:?}", words(event))
+        }
+        Row::Take { number, take, active } => format!("take {number}.{take} active {active}"),
+        Row::Request { request, agent, .. } => format!("request {request} of {agent}"),
+        Row::RequestGone { request } => format!("request {request} gone"),
+    };
+    table.labels.replace(&text)
+}
+
+/// What an event says.
+fn words(event: &Event) -> &str {
+    match &event.body {
+        Body::Session(SessionEvent::SessionInputAccepted(accepted)) => {
+            accepted.text.as_deref().unwrap()
+        }
+        Body::Iteration(IterationEvent::ModelCallFinished { text, .. }) => text,
+        Body::Iteration(IterationEvent::ModelCallCancelled { partial, .. }) => partial,
+        other => panic!("this says nothing: {other:?}"),
+    }
+}
+
+#[test]
+fn every_message_row_points_to_the_event_that_has_its_text() {
+    let tools = vec![ToolDecl::handler("search", Effect::Pure), ToolDecl::request_context()];
+    let mut table = Table::open(vec![agent_with("Ada", tools), agent("Bob")]);
+    table.say("Hello");
+    let wanted = ask("request_context", json!({"query": "q", "reason": "r"}));
+    table.asks("r1.t1.i1", "Let me think.", vec![ask("search", json!({})), wanted]);
+    table.returns("r1.t1.i1.c1", "found");
+    table.answer("r1.t1.i2", "");
+    table.streams("r1.t2.i1", "I was say");
+    table.ok(Command::Stop);
+    let results = vec![table.found("q1", "a")];
+    table.say_with("Again", results).unwrap();
+    table.answer("r2.t1.i1", "");
+    table.answer("r2.t2.i1", "Here.");
+    table.ok(Command::Regenerate);
+    table.ok(Command::Stop);
+    table.ok(Command::SelectTake { number: 2, take: 1 });
+    insta::assert_snapshot!(lines(&table), @r#"
+    agent agt_ada Ada
+    agent agt_bob Bob
+    round r1 is 1 take 1 of 2 agents
+    message 1 in r1 by None: "Hello"
+    turn r1.t1 of agt_ada in r1 for None
+    turn r1.t2 of agt_bob in r1 for None
+    request q1 of agt_ada
+    turn r1.t1 ended
+    message 2 in r1 by Some(r1.t1): "Let me think."
+    turn r1.t2 ended
+    message 3 in r1 by Some(r1.t2): "I was say"
+    round r1 ended Incomplete
+    request q1 gone
+    round r2 is 2 take 1 of 2 agents
+    message 4 in r2 by None: "Again"
+    turn r2.t1 of agt_ada in r2 for None
+    turn r2.t2 of agt_bob in r2 for None
+    turn r2.t1 ended
+    message 5 in r2 by Some(r2.t1): ""
+    turn r2.t2 ended
+    message 6 in r2 by Some(r2.t2): "Here."
+    round r2 ended Completed
+    take 2.1 active false
+    round r3 is 2 take 2 of 2 agents
+    message 4 in r3 by None: "Again"
+    turn r3.t1 of agt_ada in r3 for None
+    turn r3.t2 of agt_bob in r3 for None
+    turn r3.t1 ended
+    turn r3.t2 ended
+    round r3 ended Incomplete
+    take 2.1 active true
+    "#);
+}
+
+#[test]
+fn a_summary_says_where_a_session_stands() {
+    let settings = Settings { total_rounds: Some(2), ..Settings::default() };
+    let mut table = Table::open_with(vec![agent("Ada")], settings);
+    let stands = |table: &Table| {
+        let summary = Summary::of(table.session());
+        (summary.status, summary.rounds_completed, summary.current_round, summary.has_work)
+    };
+    assert_eq!(stands(&table), (Status::Active, 0, 1, false));
+    table.say("one");
+    assert_eq!(stands(&table), (Status::Active, 0, 1, true));
+    table.answer("r1.t1.i1", "1");
+    assert_eq!(stands(&table), (Status::Active, 1, 2, false));
+    table.say("two");
+    table.answer("r2.t1.i1", "2");
+    assert_eq!(stands(&table), (Status::Completed, 2, 3, false));
+}

@@ -1,0 +1,79 @@
+//! The directory and the bell: what there is, what is due, and when to look.
+
+use futures_util::StreamExt as _;
+use jiff::{SignedDuration, Timestamp};
+use roundtable_core::event::Seq;
+use roundtable_core::projection::Summary;
+use roundtable_ports::Store;
+
+use super::fixture::{Draft, env, node, session};
+
+pub async fn the_bell_rings_after_a_ring(store: &Store) {
+    let mut rings = store.bell.listen(&session("a")).await;
+    store.bell.ring(&session("a")).await;
+    rings.next().await.expect("a ring");
+}
+
+pub async fn the_directory_knows_what_is_due(store: &Store) {
+    let now = env().now;
+    let idle = Draft::opened(store, "idle", "one").await;
+    let mut busy = Draft::claim(store, "busy", "one").await;
+    busy.begin(store).await;
+    let due = || store.directory.list_due(now, 10);
+    assert_eq!(due().await, Ok(Vec::new()), "a living node drives what it owns");
+    for draft in [&idle, &busy] {
+        store.leases.release(&draft.own).await.expect("a release");
+    }
+    assert_eq!(due().await, Ok(vec![session("busy")]));
+    let listed = store.directory.list(10).await.expect("a list");
+    let ids: Vec<&str> = listed.iter().map(|listed| listed.session.as_str()).collect();
+    assert_eq!(ids, ["ses_busy", "ses_idle"], "newest first");
+    let found =
+        store.directory.find(&session("busy")).await.expect("a directory").expect("a session");
+    assert_eq!(
+        (found.head, found.summary),
+        (busy.live.session.head, Summary::of(&busy.live.session))
+    );
+    assert_eq!(store.directory.find(&session("nobody")).await, Ok(None));
+}
+
+/// A session that waits for people, and has to be looked at by a certain time.
+async fn sleeping(store: &Store, name: &str, by: &str, wake_at: Timestamp) -> Draft {
+    let mut draft = Draft::claim(store, name, by).await;
+    let events = draft.open();
+    let summary =
+        Summary { has_work: false, wake_at: Some(wake_at), ..Summary::of(&draft.live.session) };
+    draft.append_as(store, Seq(0), &events, &[], &summary).await.expect("a first append");
+    draft
+}
+
+pub async fn the_directory_knows_when_something_is_due_next(store: &Store) {
+    let now = env().now;
+    let at = |seconds: i64| now.checked_add(SignedDuration::from_secs(seconds)).expect("a time");
+    assert_eq!(store.directory.next_wake().await, Ok(None));
+    let later = sleeping(store, "later", "one", at(60)).await;
+    let sooner = sleeping(store, "sooner", "one", at(30)).await;
+    assert_eq!(store.directory.next_wake().await, Ok(None), "its owner sees to it");
+    store.leases.release(&later.own).await.expect("a release");
+    assert_eq!(store.directory.next_wake().await, Ok(Some(at(60))));
+    store.leases.release(&sooner.own).await.expect("a release");
+    assert_eq!(store.directory.next_wake().await, Ok(Some(at(30))));
+    let due = |seconds: i64| store.directory.list_due(at(seconds), 10);
+    assert_eq!(due(29).await, Ok(Vec::new()));
+    assert_eq!(due(30).await, Ok(vec![session("sooner")]));
+    assert_eq!(due(60).await.expect("a list").len(), 2);
+    store.leases.claim_one(&session("sooner"), &node("one")).await.expect("a free session");
+    assert_eq!(due(60).await, Ok(vec![session("later")]));
+}
+
+/// A page of what is due is a page of what someone has to be found for.
+pub async fn what_living_nodes_own_does_not_hide_what_is_due(store: &Store) {
+    for index in 0..10 {
+        let mut owned = Draft::claim(store, &format!("owned{index}"), "one").await;
+        owned.begin(store).await;
+    }
+    let mut left = Draft::claim(store, "left", "one").await;
+    left.begin(store).await;
+    store.leases.release(&left.own).await.expect("a release");
+    assert_eq!(store.directory.list_due(env().now, 3).await, Ok(vec![session("left")]));
+}

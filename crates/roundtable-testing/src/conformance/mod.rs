@@ -1,0 +1,39 @@
+//! What every store has to do, whatever it is made of. A backend runs [`all`] on a factory of
+//! empty stores.
+
+mod directory;
+mod fixture;
+mod inbox;
+mod lease;
+mod log;
+
+use roundtable_ports::Store;
+
+/// Runs the whole suite.
+pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
+    log::appends_are_ordered_and_read_back(&make()).await;
+    log::an_append_after_another_head_is_a_conflict(&make()).await;
+    log::a_command_is_in_once(&make()).await;
+    log::a_command_without_events_is_remembered_too(&make()).await;
+    log::a_fork_reads_through_its_lineage(&make()).await;
+    log::pages_of_any_size_are_the_same_log(&make()).await;
+    log::a_snapshot_is_overwritten_and_fenced(&make()).await;
+    log::there_is_no_snapshot_of_what_is_not_there(&make()).await;
+    log::drafts_are_overwritten_and_cleared(&make()).await;
+    log::many_sessions_append_at_once(&make()).await;
+    lease::a_stale_writer_is_fenced_in_the_commit(&make()).await;
+    lease::a_writer_that_let_go_is_fenced(&make()).await;
+    lease::drafts_are_fenced(&make()).await;
+    lease::a_living_owner_keeps_its_session(&make()).await;
+    lease::a_claim_that_comes_to_nothing_leaves_no_trace(&make()).await;
+    lease::f11_of_many_nodes_that_claim_at_once_one_gets_it(&make()).await;
+    inbox::a_command_is_listed_for_the_owner_and_nobody_else(&make()).await;
+    inbox::an_answer_is_taken_once(&make()).await;
+    inbox::the_first_answer_stands(&make()).await;
+    inbox::an_id_names_one_command_of_one_session(&make()).await;
+    inbox::the_bell_rings_for_posts_and_answers(&make()).await;
+    directory::the_bell_rings_after_a_ring(&make()).await;
+    directory::the_directory_knows_what_is_due(&make()).await;
+    directory::the_directory_knows_when_something_is_due_next(&make()).await;
+    directory::what_living_nodes_own_does_not_hide_what_is_due(&make()).await;
+}
