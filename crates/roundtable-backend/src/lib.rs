@@ -9,7 +9,9 @@ mod memory;
 mod sqlite;
 
 pub use memory::{Disk, Fault, Faults, MemoryStore, StoredEvent};
-pub use sqlite::{OpenError, SessionRow, SqliteArchive, SqliteStore};
+pub use sqlite::{
+    EraseError, OpenError, SceneMessage, SceneRound, SessionRow, SqliteArchive, SqliteStore, Words,
+};
 
 /// Rings, one for each time that a value has changed.
 fn rings(receiver: tokio::sync::watch::Receiver<u64>) -> roundtable_ports::Rings {

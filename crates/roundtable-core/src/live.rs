@@ -71,7 +71,9 @@ impl Live {
         loop {
             let prepare = |turn: &TurnId| {
                 let (rendered, prompt) = self.window.render(&self.session, turn)?;
-                Some(Prepared { prompt, bytes: rendered.content_bytes() })
+                let bytes =
+                    rendered.content_bytes() + self.session.tool_bytes(turn, &rendered.tools);
+                Some(Prepared { prompt, bytes })
             };
             let Some(draft) = self.session.follow(starts, &prepare, env) else { return events };
             events.push(self.commit(draft, env.now));

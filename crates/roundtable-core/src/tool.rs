@@ -41,12 +41,15 @@ pub struct ToolDecl {
     pub approval: bool,
     /// Who carries it out.
     pub runs: Runs,
+    /// How many bytes its description adds to a prompt: they are billed like any other.
+    #[serde(default)]
+    pub prompt_bytes: u64,
 }
 
 impl ToolDecl {
     /// A tool that a handler runs.
     pub fn handler(name: impl Into<String>, effect: Effect) -> Self {
-        Self { name: name.into(), effect, approval: false, runs: Runs::Handler }
+        Self { name: name.into(), effect, approval: false, runs: Runs::Handler, prompt_bytes: 0 }
     }
 
     /// The tool with which an agent asks for information.
@@ -56,6 +59,7 @@ impl ToolDecl {
             effect: Effect::Idempotent,
             approval: false,
             runs: Runs::RequestContext,
+            prompt_bytes: 0,
         }
     }
 
@@ -66,6 +70,7 @@ impl ToolDecl {
             effect: Effect::Idempotent,
             approval: false,
             runs: Runs::Delegate,
+            prompt_bytes: 0,
         }
     }
 

@@ -79,10 +79,11 @@ impl Engine {
     pub async fn open_as(
         &self,
         id: &SessionId,
-        opening: Opening,
+        mut opening: Opening,
         command: Option<CommandId>,
     ) -> Result<SessionHandle, EngineError> {
         self.0.parts.check(&opening.agents)?;
+        self.0.parts.weigh(&mut opening.agents);
         let handle = self.session(id);
         handle.command(Command::Open(Box::new(opening)), command).await?;
         Ok(handle)
@@ -95,9 +96,10 @@ impl Engine {
     pub async fn fork(
         &self,
         origin: Origin,
-        agents: Option<Vec<Agent>>,
+        mut agents: Option<Vec<Agent>>,
     ) -> Result<SessionHandle, EngineError> {
         self.0.parts.check(agents.as_deref().unwrap_or_default())?;
+        self.0.parts.weigh(agents.as_deref_mut().unwrap_or_default());
         let handle = self.session(&self.fresh_session()?);
         handle.command(Command::Fork { origin, agents }, None).await?;
         Ok(handle)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_core::tool::Runs;
-use roundtable_ports::{Clock, Ids, Model, Store};
+use roundtable_ports::{Clock, Ids, Model, Store, ToolSpec};
 
 use crate::config::Config;
 use crate::error::EngineError;
@@ -31,6 +31,14 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// Notes how much each tool adds to a prompt, so that budgets reserve it.
+    pub(crate) fn weigh(&self, agents: &mut [Agent]) {
+        for tool in agents.iter_mut().flat_map(|agent| &mut agent.tools) {
+            let specs = self.tools.specs(std::slice::from_ref(&tool.name));
+            tool.prompt_bytes = specs.iter().map(ToolSpec::prompt_bytes).sum();
+        }
+    }
+
     /// Checks that everything that these agents need is there, before a session is opened on it.
     pub(crate) fn check(&self, agents: &[Agent]) -> Result<(), EngineError> {
         for agent in agents {

@@ -113,6 +113,11 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
+    /// How many bytes the description adds to a prompt.
+    pub fn prompt_bytes(&self) -> u64 {
+        (self.name.len() + self.description.len() + self.schema.to_string().len()) as u64
+    }
+
     /// The tool as a session records it.
     pub fn declare(&self) -> ToolDecl {
         ToolDecl {
@@ -120,6 +125,7 @@ impl ToolSpec {
             effect: self.effect,
             approval: false,
             runs: Runs::Handler,
+            prompt_bytes: self.prompt_bytes(),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::writer::unavailable;
 /// How often a claim is tried again when others claim the session at the same time.
 const TRIES: u32 = 16;
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
 fn lease_error(error: LogError) -> LeaseError {
     LeaseError::Unavailable(error.to_string())
 }

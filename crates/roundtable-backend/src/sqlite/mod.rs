@@ -5,6 +5,7 @@ mod archive;
 mod bell;
 mod directory;
 mod draft;
+mod erase;
 mod file;
 mod inbox;
 mod lease;
@@ -13,6 +14,7 @@ mod liveness;
 mod read;
 mod reader;
 mod row;
+mod scene;
 mod schema;
 mod writer;
 
@@ -22,9 +24,11 @@ use roundtable_core::event::Seq;
 
 pub use archive::{SessionRow, SqliteArchive};
 use bell::Doorbell;
+pub use erase::{EraseError, Words};
 use file::DataFile;
 use liveness::Liveness;
 use reader::Readers;
+pub use scene::{SceneMessage, SceneRound};
 use writer::Writer;
 
 /// The file in a data directory.

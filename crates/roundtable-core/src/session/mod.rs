@@ -20,7 +20,7 @@ use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{ContextRequest, Priority};
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
-use crate::id::{AgentId, ContextRequestId, SessionId};
+use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
 use crate::round::Round;
 use crate::scope::Place;
@@ -186,6 +186,13 @@ impl Session {
     pub(crate) fn find_request(&self, id: &ContextRequestId) -> Option<&ContextRequest> {
         let recent = self.marks.iter().flat_map(|mark| &mark.answered);
         self.requests.iter().chain(&self.carried).chain(recent).find(|request| request.id == *id)
+    }
+
+    /// How many bytes the descriptions of these tools add to a turn's prompt.
+    pub(crate) fn tool_bytes(&self, turn: &TurnId, tools: &[String]) -> u64 {
+        let turn = self.round.as_ref().and_then(|round| round.find_turn(turn));
+        let Some(agent) = turn.and_then(|turn| self.find_agent(&turn.agent)) else { return 0 };
+        tools.iter().filter_map(|name| agent.find_tool(name)).map(|tool| tool.prompt_bytes).sum()
     }
 
     /// Which take the next round with this number will be.

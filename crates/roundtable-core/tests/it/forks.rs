@@ -140,7 +140,7 @@ fn a_round_that_is_run_again_in_a_fork_belongs_to_the_fork() {
 
 #[test]
 fn what_waited_in_the_origin_does_not_wait_in_the_fork() {
-    let mut parent = talked(Settings::default());
+    let mut parent = talked(Settings { window_rounds: 1, ..Settings::default() });
     parent.say("question 3");
     parent.say("question 4");
     parent.ok(Command::Pause);
@@ -148,8 +148,12 @@ fn what_waited_in_the_origin_does_not_wait_in_the_fork() {
     let mut fork = forked(&parent, None);
     assert!(fork.session().waiting.is_empty());
     assert_eq!(fork.session().status, Status::Active, "and it is not paused");
-    say(&mut fork, "m4", "the fork's own question 4");
+    say(&mut fork, "f4", "the fork's own question 4");
     assert!(fork.prompt("r4.t1").contains("User: the fork's own question 4"));
+    // The table compares with a state resumed from the window, which no longer reaches back.
+    fork.answer("r4.t1.i1", "answer 4");
+    say(&mut fork, "f5", "question 5");
+    fork.answer("r5.t1.i1", "answer 5");
 }
 
 #[test]
@@ -207,10 +211,10 @@ fn the_agents_of_a_fork_are_checked_like_those_of_any_session() {
     let parent = talked(settings);
     for (agents, expected) in [
         (vec![], "a session has 1 to 64 agents, this one has 0".to_owned()),
-        (vec![agent("Bob")], "agent agt_ada is not in this session".to_owned()),
+        // Bob takes Ada's place, and so her seat; what he lacks is a price.
         (
-            vec![agent("Ada")],
-            "there is a money budget, and no price is known for Ada's model scripted; \
+            vec![agent("Bob")],
+            "there is a money budget, and no price is known for Bob's model scripted; \
              set a price, or a token budget instead"
                 .to_owned(),
         ),

@@ -25,8 +25,14 @@ pub(super) async fn load(
 ) -> Result<(Ownership, Live), EngineError> {
     let parts = engine.parts();
     let own = parts.store.leases.claim_one(session, &parts.node).await?;
-    let live = read(&parts.store.log, session, session, Seq(u64::MAX)).await?;
-    Ok((own, live))
+    match read(&parts.store.log, session, session, Seq(u64::MAX)).await {
+        Ok(live) => Ok((own, live)),
+        Err(error) => {
+            // A session that is owned is not looked for: who cannot read it must not keep it.
+            let _ = parts.store.leases.release(&own).await;
+            Err(error.into())
+        }
+    }
 }
 
 /// The fold of `source`'s log up to `until`, as the state of `session`.

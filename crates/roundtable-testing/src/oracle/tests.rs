@@ -54,7 +54,12 @@ fn run() -> Evidence {
     let clients = vec![
         Client::new("user", &session(), Conduct::Answers(Dice::new(Seed(1))), acts),
         Client::new("tab", &session(), Conduct::Reads, Vec::new()),
-        Client::new("other", &fork(), Conduct::Reads, vec![Act::Fork(session(), 2), say("Three.")]),
+        Client::new(
+            "other",
+            &fork(),
+            Conduct::Reads,
+            vec![Act::Fork(session(), 2, None), say("Three.")],
+        ),
     ];
     let mut world = World::new("sound", script, clients);
     world.live(&Life::fine().ending(Fate::Killed(Duration::from_millis(500))));

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use roundtable_backend::Disk;
 use roundtable_core::MessageContext;
+use roundtable_core::agent::Agent;
 use roundtable_core::context_request::ContextResult;
 use roundtable_core::event::{Body, Event, IterationEvent, Opening, Origin, RoundEvent, Seq};
 use roundtable_core::id::{CommandId, SessionId};
@@ -37,8 +38,9 @@ pub enum Sight {
 pub enum Act {
     /// Opens its session.
     Open(Box<Opening>),
-    /// Opens its session as a fork of another, where so many rounds had closed there.
-    Fork(SessionId, usize),
+    /// Opens its session as a fork of another, where so many rounds had closed there, and goes on
+    /// with other agents, if any are named.
+    Fork(SessionId, usize, Option<Vec<Agent>>),
     /// Says something.
     Say(String, OnBusy),
     /// Says something and answers all pending requests with it.
@@ -210,8 +212,8 @@ impl Client {
             self.acts.pop_front();
             return Move::Wait(Duration::ZERO);
         }
-        if let Act::Fork(origin, rounds) = &act {
-            return self.fork(origin, *rounds, disk);
+        if let Act::Fork(origin, rounds, agents) = act {
+            return self.fork(origin, rounds, agents, disk);
         }
         self.acts.pop_front();
         self.act(act)
@@ -260,16 +262,21 @@ impl Client {
         }
     }
 
-    fn fork(&mut self, origin: &SessionId, rounds: usize, disk: &Disk) -> Move {
-        let stored = disk.dump(origin);
+    fn fork(
+        &mut self,
+        session: SessionId,
+        rounds: usize,
+        agents: Option<Vec<Agent>>,
+        disk: &Disk,
+    ) -> Move {
+        let stored = disk.dump(&session);
         let is_end =
             |event: &Event| matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }));
         let mut ends = stored.iter().filter(|s| is_end(&s.event)).map(|s| s.event.seq);
         match ends.nth(rounds.saturating_sub(1)) {
             Some(seq) => {
                 self.acts.pop_front();
-                let origin = Origin { session: origin.clone(), seq };
-                self.order(Command::Fork { origin, agents: None })
+                self.order(Command::Fork { origin: Origin { session, seq }, agents })
             }
             None => Move::Wait(Duration::from_millis(700)),
         }

@@ -64,7 +64,8 @@ fn world(label: String, dice: &mut Dice) -> World {
         let mut dice = dice.split();
         let hello = Act::Say("Hello.".to_owned(), OnBusy::Queue);
         let begins = if !opened.is_empty() && dice.permille(250) {
-            vec![Act::Fork(dice.pick(&opened).clone(), 1), Act::Until(Sight::Rest), hello]
+            let agents = dice.permille(400).then(|| cast(&mut dice));
+            vec![Act::Fork(dice.pick(&opened).clone(), 1, agents), Act::Until(Sight::Rest), hello]
         } else {
             opened.push(session.clone());
             vec![open(&mut dice), hello]
@@ -113,10 +114,16 @@ fn away(dice: &mut Dice) -> Duration {
     Duration::from_secs(*dice.pick(&[0, 0, 1, 60]))
 }
 
-fn open(dice: &mut Dice) -> Act {
+/// Some of the cast, in any order.
+fn cast(dice: &mut Dice) -> Vec<Agent> {
     let mut seats = CAST.to_vec();
+    seats.rotate_left(dice.within(0..4) as usize);
     seats.truncate(*dice.pick(&[1, 1, 1, 2, 2, 3]));
-    let agents: Vec<Agent> = seats.iter().map(|name| member(name, &seats, dice)).collect();
+    seats.iter().map(|name| member(name, &seats, dice)).collect()
+}
+
+fn open(dice: &mut Dice) -> Act {
+    let agents = cast(dice);
     let order = *dice.pick(&[Order::Parallel, Order::Sequential]);
     let total_rounds = if dice.permille(100) { Some(3) } else { None };
     let window_rounds = if dice.permille(200) { 2 } else { 32 };

@@ -51,7 +51,8 @@ async fn a_debate_that_goes_on_by_itself_waits_for_required_context() {
 
 #[tokio::test]
 async fn a_stopped_debate_does_not_go_on_by_itself() {
-    let model = ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
+    let model =
+        ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
     let engine = Engine::builder().model("scripted", model).build().await.unwrap();
     let debate = engine.debate("Why?").agent("Ann").rounds(3).start().await.unwrap();
     debate.stop().await.unwrap();
@@ -73,7 +74,8 @@ async fn asking_returns_the_answers_of_its_own_round() {
 
 #[tokio::test]
 async fn asking_does_not_wait_for_a_round_that_will_never_open() {
-    let model = ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
+    let model =
+        ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
     let engine = Engine::builder().model("scripted", model).build().await.unwrap();
     let chat = engine.chat("Questions").agent("Ann").open().await.unwrap();
     chat.say("First").await.unwrap();
@@ -93,7 +95,9 @@ async fn asking_does_not_wait_for_a_round_that_will_never_open() {
 
 #[tokio::test]
 async fn a_chat_can_be_forked_to_another_agent_in_the_same_seat() {
-    let script = Script::default().voice("ann", [Reply::text("I am Ann.")]).voice("bob", [Reply::text("I am Bob.")]);
+    let script = Script::default()
+        .voice("ann", [Reply::text("I am Ann.")])
+        .voice("bob", [Reply::text("I am Bob.")]);
     let engine = engine(script).await;
     let chat = engine.chat("Who?").agent("Ann").open().await.unwrap();
     chat.ask("Who are you?").await.unwrap();

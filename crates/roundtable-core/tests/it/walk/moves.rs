@@ -145,7 +145,7 @@ pub fn setup() -> impl Strategy<Value = Setup> {
                 total_rounds,
                 max_depth,
                 window_rounds,
-                session_limits: session,
+                session_limits: Limits { time_ms: None, ..session },
                 round_limits: round,
                 max_waiting: 4,
                 ..Settings::default()

@@ -298,7 +298,11 @@ fn messages_wait_in_a_queue_through_a_pause() {
 fn a_session_is_forked_and_both_go_on() {
     let scenario = Scenario {
         name: "fork",
-        script: || Script::default().voice("ann", [Reply::text("Yes.").after(50)]),
+        script: || {
+            Script::default()
+                .voice("ann", [Reply::text("Yes.").after(50)])
+                .voice("bob", [Reply::text("No.").after(20)])
+        },
         clients: || {
             let (trunk, branch) = (session("trunk"), session("branch"));
             let opened = vec![
@@ -308,7 +312,13 @@ fn a_session_is_forked_and_both_go_on() {
                 Act::Until(Sight::Closed(2)),
                 say("Three."),
             ];
-            let forked = vec![Act::Fork(trunk.clone(), 1), say("Another two."), Act::Look];
+            let others = Some(vec![worker("Bob")]);
+            let forked = vec![
+                Act::Fork(trunk.clone(), 1, others),
+                say("Another two."),
+                say("Another three."),
+                Act::Look,
+            ];
             vec![
                 Client::new("user", &trunk, answers(), opened),
                 Client::new("other", &branch, answers(), forked),
@@ -316,5 +326,5 @@ fn a_session_is_forked_and_both_go_on() {
             ]
         },
     };
-    everywhere(&scenario, |label, evidence| assert_eq!(closed(evidence), 4, "{label}"));
+    everywhere(&scenario, |label, evidence| assert_eq!(closed(evidence), 5, "{label}"));
 }
