@@ -34,8 +34,10 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
             run(connection, sql, params![round.as_str(), word(outcome), nanoseconds(*at)])
         }
         Row::Take { number, take, active } => {
-            let sql = "UPDATE round SET active = (take = ?3) = ?4 WHERE session = ?1 AND number = ?2 \
-                       AND (take = ?3 OR ?4)";
+            // First those that do not count: of all takes, one may at any time.
+            let sql = "UPDATE round SET active = 0 WHERE session = ?1 AND number = ?2 AND (take = ?3) <> ?4";
+            run(connection, sql, params![session, number, take, active])?;
+            let sql = "UPDATE round SET active = 1 WHERE session = ?1 AND number = ?2 AND take = ?3 AND ?4";
             run(connection, sql, params![session, number, take, active])
         }
         Row::Turn { turn, round, agent, parent, first, at } => {

@@ -2,3 +2,5 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod conformance;
+mod scene;
+mod table;

@@ -81,7 +81,7 @@ impl Session {
 
     /// Goes on by itself, where the session is set so and the last round was completed.
     fn go_on(&self, number: u32, take: u32) -> Option<Draft> {
-        let last = self.marks.iter().rev().find(|mark| mark.active)?;
+        let last = self.marks.iter().filter(|mark| mark.active).max_by_key(|mark| mark.number)?;
         let completed = last.outcome == Some(RoundOutcome::Completed);
         if !(self.settings.auto_continue && completed && self.settings.total_rounds.is_some()) {
             return None;

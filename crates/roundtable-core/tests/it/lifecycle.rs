@@ -112,6 +112,96 @@ fn a_session_whose_rounds_are_done_while_it_is_paused_ends_when_it_is_resumed() 
     ");
 }
 
+/// A session of three rounds that goes on by itself.
+fn by_itself(agents: Vec<roundtable_core::agent::Agent>) -> Table {
+    let settings = Settings { total_rounds: Some(3), auto_continue: true, ..Settings::default() };
+    Table::open_with(agents, settings)
+}
+
+#[test]
+fn a_session_that_is_set_so_goes_on_by_itself_until_its_last_round() {
+    let mut table = by_itself(vec![agent("Ada")]);
+    assert!(table.session().round.is_none(), "someone has to begin");
+    table.say("one");
+    table.answer("r1.t1.i1", "1");
+    table.answer("r2.t1.i1", "2");
+    table.answer("r3.t1.i1", "3");
+    insta::assert_snapshot!(table.trace(), @r#"
+    session accepted m1 "one"
+    r1 opened as round 1 take 1 by m1 message 1
+    r1.t1 started ada seat 0.0
+    r1.t1.i1 opened 1
+    r1.t1.i1 model started #1
+      wants model r1.t1.i1 #1
+    r1.t1.i1 model finished #1 "1" 0 calls
+    r1.t1.i1 closed answered
+    r1.t1 ended answered message 2
+    r1 closed completed
+    session accepted auto_2_1 nothing
+    r2 opened as round 2 take 1 by auto_2_1
+    r2.t1 started ada seat 0.0
+    r2.t1.i1 opened 1
+    r2.t1.i1 model started #1
+      wants model r2.t1.i1 #1
+    r2.t1.i1 model finished #1 "2" 0 calls
+    r2.t1.i1 closed answered
+    r2.t1 ended answered message 3
+    r2 closed completed
+    session accepted auto_3_1 nothing
+    r3 opened as round 3 take 1 by auto_3_1
+    r3.t1 started ada seat 0.0
+    r3.t1.i1 opened 1
+    r3.t1.i1 model started #1
+      wants model r3.t1.i1 #1
+    r3.t1.i1 model finished #1 "3" 0 calls
+    r3.t1.i1 closed answered
+    r3.t1 ended answered message 4
+    r3 closed completed
+    session completed: all rounds are done
+      wants nothing
+    "#);
+}
+
+#[test]
+fn a_session_that_goes_on_by_itself_stops_where_nobody_could_answer() {
+    let mut table = by_itself(vec![agent("Ada")]);
+    table.say("one");
+    table.fails("r1.t1.i1", "down");
+    assert!(table.session().round.is_none());
+    table.say("again");
+    table.ok(Command::Stop);
+    assert!(table.session().round.is_none(), "and where it was stopped");
+}
+
+#[test]
+fn a_session_that_goes_on_by_itself_waits_for_people_and_lets_them_speak_first() {
+    use roundtable_core::tool::ToolDecl;
+    let tools = vec![ToolDecl::request_context()];
+    let mut table = by_itself(vec![crate::table::agent_with("Ada", tools)]);
+    table.say("one");
+    let wanted = serde_json::json!({"query": "the price", "reason": "to decide"});
+    table.asks("r1.t1.i1", "", vec![crate::table::ask("request_context", wanted)]);
+    table.answer("r1.t1.i2", "I wait.");
+    assert!(table.session().round.is_none());
+    table.trace();
+    table.ok(Command::Provide(vec![table.found("q1", "12")]));
+    assert!(table.trace().contains("r2 opened as round 2 take 1 by auto_2_1"));
+    table.say("three");
+    table.answer("r2.t1.i1", "2");
+    assert!(table.trace().contains("r3 opened as round 3 take 1 by m2"));
+}
+
+#[test]
+fn a_paused_session_goes_on_by_itself_when_it_is_resumed() {
+    let mut table = by_itself(vec![agent("Ada")]);
+    table.say("one");
+    table.ok(Command::Pause);
+    table.answer("r1.t1.i1", "1");
+    assert!(table.session().round.is_none());
+    table.ok(Command::Resume);
+    assert_eq!(table.session().round.as_ref().unwrap().number, 2);
+}
+
 #[test]
 fn a_session_opens_once() {
     let mut table = Table::open(vec![agent("Ada")]);

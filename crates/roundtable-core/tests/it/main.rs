@@ -28,6 +28,7 @@ mod recovery;
 mod rejects;
 mod rounds;
 mod takes;
+mod time_limits;
 mod tools;
 mod turn_context;
 mod walk;

@@ -96,7 +96,7 @@ impl SessionTask {
         };
         let (own, live) = match loaded {
             Ok(loaded) => loaded,
-            Err(error) => return refuse_all(&mut mailbox, &error),
+            Err(error) => return refuse_all(&mut mailbox, &error).await,
         };
         let (reporter, reports) = mpsc::channel(engine.parts().config.mailbox);
         let bus = Arc::new(SessionBus::new(session.clone(), reporter.clone()));
@@ -133,7 +133,7 @@ impl SessionTask {
         // A store that does not answer finds out by itself that this node is gone.
         let _ = tokio::time::timeout(RELEASE_WITHIN, release).await;
         if let Err(Halt::Lost(error)) = end {
-            refuse_all(&mut task.mailbox, &error);
+            refuse_all(&mut task.mailbox, &error).await;
             look_again(&task.engine, &task.session).await;
         }
     }
@@ -231,10 +231,11 @@ async fn look_again(engine: &Engine, session: &SessionId) {
     }
 }
 
-/// Tells everyone who waits that the session cannot be driven.
-fn refuse_all(mailbox: &mut mpsc::Receiver<Letter>, error: &EngineError) {
+/// Tells everyone who waits that the session cannot be driven. A letter that is on its way when
+/// the door closes is waited for: dropped, it would tell its sender that the engine stops.
+async fn refuse_all(mailbox: &mut mpsc::Receiver<Letter>, error: &EngineError) {
     mailbox.close();
-    while let Ok(letter) = mailbox.try_recv() {
+    while let Some(letter) = mailbox.recv().await {
         letter.refuse(error);
     }
 }

@@ -13,7 +13,7 @@ use roundtable_core::tool::{Effect, ToolDecl};
 use roundtable_engine::EngineError;
 use roundtable_models::scripted::{Reply, Script};
 use roundtable_ports::LogError;
-use roundtable_testing::{Kit, agent, opening, rounds, say};
+use roundtable_testing::{FnTool, Kit, agent, opening, rounds, say};
 
 use crate::seen::{armed, count, replies, round_ends};
 
@@ -271,7 +271,7 @@ async fn s03_an_id_of_another_kind_is_named_as_one() {
 
 #[tokio::test(start_paused = true)]
 async fn what_an_opening_lacks_is_named_and_no_session_is_left_behind() {
-    let kit = polite();
+    let kit = polite().tool(FnTool::echo("pay").effect(Effect::Effectful));
     let engine = kit.start().await;
     let mut stranger = agent("Ann");
     stranger.model = "gpt-9".to_owned();
@@ -286,7 +286,14 @@ async fn what_an_opening_lacks_is_named_and_no_session_is_left_behind() {
         ),
         (
             opening(vec![armed("Ann", [tool])], Settings::default()),
-            "there is no tool \"search\"; registered: none",
+            "there is no tool \"search\"; registered: pay",
+        ),
+        (
+            opening(
+                vec![armed("Ann", [ToolDecl::handler("pay", Effect::Pure)])],
+                Settings::default(),
+            ),
+            "Ann declares tool \"pay\" as safer to repeat than the tool says; declare its own effect class",
         ),
         (
             opening(vec![agent("Ann"), agent("Ann")], Settings::default()),

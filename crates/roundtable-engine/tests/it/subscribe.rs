@@ -147,6 +147,21 @@ async fn a_reader_that_is_slow_or_many_do_not_hold_the_session_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reader_gets_what_was_committed_before_the_engine_ended_and_then_its_end() {
+    let kit = Kit::new(lively());
+    let engine = kit.start().await;
+    let (session, log) = one_round(&engine, agents()).await;
+    let mut behind = session.subscribe(Seq(1)).await.unwrap();
+    let mut waiting = session.subscribe(log.last().unwrap().seq.next()).await.unwrap();
+    let (end, ()) = tokio::join!(waiting.next(), engine.shutdown());
+    assert_eq!(end, Err(EngineError::Stopping));
+    for event in log {
+        assert_eq!(behind.next().await, Ok(Update::Event(event)));
+    }
+    assert_eq!(behind.next().await, Err(EngineError::Stopping));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stream_of_updates_is_the_same_as_asking_for_them() {
     use futures_util::StreamExt as _;
     let kit = Kit::new(lively());

@@ -11,7 +11,7 @@ CREATE TABLE session (
   tenant           TEXT,
   status           TEXT NOT NULL,
   rounds_completed INTEGER NOT NULL,
-  current_round    INTEGER NOT NULL,
+  current_round    INTEGER NOT NULL DEFAULT 1,
   has_work         INTEGER NOT NULL,
   wake_at          INTEGER,
   created_at       INTEGER NOT NULL,
@@ -107,6 +107,8 @@ CREATE TABLE round (
   vectorized_at INTEGER,
   UNIQUE (session, number, take)
 ) WITHOUT ROWID;
+-- Of the takes of a round, one counts at most.
+CREATE UNIQUE INDEX round_active ON round (session, number) WHERE active;
 CREATE INDEX idx_scene_rounds_scene_vectorized ON round (session, vectorized);
 
 CREATE TABLE turn (

@@ -134,15 +134,17 @@ fn limits(calls: std::ops::Range<u64>) -> impl Strategy<Value = Limits> {
 }
 
 pub fn setup() -> impl Strategy<Value = Setup> {
-    let shape = (any::<bool>(), prop::option::weighted(0.2, 1..5_u32), 1..4_u32, 1..4_u32);
+    let shape = (any::<bool>(), prop::option::weighted(0.3, 1..6_u32), 1..4_u32, 1..4_u32);
     let agents = (1..4_usize, 1..6_u32, limits(1..5));
     (shape, agents, limits(1..30), limits(1..12)).prop_map(
         |((sequential, total_rounds, max_depth, window_rounds), agents, session, round)| {
             let (count, max_iterations, limits) = agents;
             let order = if sequential { Order::Sequential } else { Order::Parallel };
+            let auto_continue = max_iterations % 2 == 0;
             let settings = Settings {
                 order,
                 total_rounds,
+                auto_continue,
                 max_depth,
                 window_rounds,
                 session_limits: Limits { time_ms: None, ..session },

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::ledger::Ledger;
 use super::moves::{Move, Setup, TOOLS, Words};
 use super::oracle::Oracle;
-use super::transcript::Transcript;
+use super::transcript::{Transcript, without_answers};
 use crate::table::{ask, nested, opening};
 
 pub struct Player {
@@ -361,24 +361,6 @@ impl Player {
         let Some(report) = choose(pick, &self.reported).cloned() else { return };
         let _ = self.feed(report);
     }
-}
-
-/// The text without the blocks of provided information, and without empty lines.
-fn without_answers(text: &str) -> String {
-    let mut kept = String::new();
-    let mut inside = false;
-    for line in text.split_inclusive('\n') {
-        if line.starts_with("<context-results-") {
-            inside = true;
-        }
-        if !inside && line != "\n" {
-            kept.push_str(line);
-        }
-        if line.starts_with("</context-results-") {
-            inside = false;
-        }
-    }
-    kept
 }
 
 fn choose<'a, T>(pick: &Index, among: &'a [T]) -> Option<&'a T> {

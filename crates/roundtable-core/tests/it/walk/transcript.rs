@@ -77,3 +77,21 @@ impl Transcript {
         text
     }
 }
+
+/// The text without the blocks of provided information, and without empty lines.
+pub fn without_answers(text: &str) -> String {
+    let mut kept = String::new();
+    let mut inside = false;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("<context-results-") {
+            inside = true;
+        }
+        if !inside && line != "\n" {
+            kept.push_str(line);
+        }
+        if line.starts_with("</context-results-") {
+            inside = false;
+        }
+    }
+    kept
+}
