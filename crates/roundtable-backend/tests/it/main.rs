@@ -1,6 +1,14 @@
 //! The stores, against one suite, and what only one of them can do.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::type_complexity,
+    reason = "a test stops loudly when an assumption is wrong"
+)]
 
 mod conformance;
+mod memory;
 mod scene;
 mod table;

@@ -65,18 +65,17 @@ async fn r003_2_rounds_have_status_characters_and_times() {
     let table = Table::at(directory.path()).await;
     let opening = scene();
     let agents = [opening.agents.clone(), vec![agent("Cyd")]].concat();
-    let lake = table
-        .engine
-        .open_as(&session("lake"), Opening { agents, ..opening }, None)
-        .await
-        .unwrap();
+    let lake =
+        table.engine.open_as(&session("lake"), Opening { agents, ..opening }, None).await.unwrap();
     table.say(&lake, "m1", "Hello.").await;
     events_until(&lake, |event| event.place.turn.is_some() && event.seq.0 > 18).await;
     let shell = shell(directory.path());
     let columns = "SELECT group_concat(name) FROM pragma_table_info('SceneRounds')";
     assert_eq!(
         lines(&shell, columns),
-        ["sceneId,roundNumber,status,activeCharacters,roundStartedAt,roundCompletedAt,vectorized,vectorizedAt"]
+        [
+            "sceneId,roundNumber,status,activeCharacters,roundStartedAt,roundCompletedAt,vectorized,vectorizedAt"
+        ]
     );
     let round = "SELECT sceneId, roundNumber, status, activeCharacters, roundStartedAt IS NOT NULL, \
                  roundCompletedAt IS NOT NULL, vectorized, vectorizedAt FROM SceneRounds";
@@ -103,13 +102,19 @@ async fn r003_2_what_belongs_to_a_scene_goes_with_it() {
     table.play("hill", 1).await;
     table.close().await;
     let shell = shell(directory.path());
-    shell.execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session WHERE id = 'ses_lake'").unwrap();
+    shell
+        .execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session WHERE id = 'ses_lake'")
+        .unwrap();
     let left = "SELECT (SELECT count(*) FROM Scenes), (SELECT count(*) FROM SceneRounds), \
                 (SELECT count(*) FROM Messages), (SELECT count(*) FROM turn), (SELECT count(*) FROM agent)";
     assert_eq!(lines(&shell, left), ["1|1|3|2|2"]);
     let found = "SELECT count(*) FROM message_text WHERE message_text MATCH 'nods'";
     assert_eq!(lines(&shell, found), ["1"], "nor does the search know of it");
-    shell.execute_batch("INSERT INTO message_text (message_text, rank) VALUES ('integrity-check', 1)").unwrap();
+    shell
+        .execute_batch(
+            "INSERT INTO message_text (message_text, rank) VALUES ('integrity-check', 1)",
+        )
+        .unwrap();
 }
 
 #[tokio::test]
@@ -281,7 +286,9 @@ async fn messages_are_found_by_the_stem_of_a_word() {
     let directory = tempfile::tempdir().unwrap();
     let table = Table::at(directory.path()).await;
     let lake = table.play("lake", 0).await;
-    for (number, text) in ["The geese were flying south.", "A boat!", "We flew kites."].iter().enumerate() {
+    for (number, text) in
+        ["The geese were flying south.", "A boat!", "We flew kites."].iter().enumerate()
+    {
         table.say(&lake, &format!("m{number}"), text).await;
         rounds(&lake, number + 1).await;
     }
@@ -296,7 +303,14 @@ async fn messages_are_found_by_the_stem_of_a_word() {
     assert_eq!(search("fly"), ["The geese were flying south."]);
     assert_eq!(search("boats"), ["A boat!"]);
     assert_eq!(search("kite OR goose"), ["We flew kites."]);
-    assert_eq!(lines(&shell, "SELECT count(*) FROM message_text WHERE message_text MATCH 'nod'"), ["3"]);
-    shell.execute_batch("INSERT INTO message_text (message_text, rank) VALUES ('integrity-check', 1)").unwrap();
+    assert_eq!(
+        lines(&shell, "SELECT count(*) FROM message_text WHERE message_text MATCH 'nod'"),
+        ["3"]
+    );
+    shell
+        .execute_batch(
+            "INSERT INTO message_text (message_text, rank) VALUES ('integrity-check', 1)",
+        )
+        .unwrap();
     table.close().await;
 }

@@ -1,4 +1,11 @@
 //! The `roundtable` binary, started as a user starts it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::type_complexity,
+    reason = "a test stops loudly when an assumption is wrong"
+)]
 
 mod demo;

@@ -3,9 +3,9 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::needless_pass_by_value,
-    missing_docs,
-    reason = "a test says what it expects and stops where that does not hold"
+    clippy::print_stdout,
+    clippy::type_complexity,
+    reason = "a test stops loudly when an assumption is wrong"
 )]
 
 mod table;

@@ -1,5 +1,12 @@
 //! The ports, used as callers outside the engine use them.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::type_complexity,
+    reason = "a test stops loudly when an assumption is wrong"
+)]
 
 mod caller;
 mod errors;

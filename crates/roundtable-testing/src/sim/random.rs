@@ -242,7 +242,7 @@ fn call(dice: &mut Dice, may_nest: bool) -> Call {
         0..3 => Call::new("look", job),
         3..6 => Call::new("note", job),
         6..9 => Call::new("send", job),
-        9 => Call::new(*dice.pick(&["burst", "missing"][..]), job),
+        9 => Call::new(dice.pick::<&str>(&["burst", "missing"]), job),
         10 => Call::new("ponder", questions(&["first"], &["ponder", "note"])),
         11 => Call::new("ponder", questions(&["deep", "second"], &["look"])),
         12 => Call::new("consult", questions(&["second", "deep"], &["look", "send"])),

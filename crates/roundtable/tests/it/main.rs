@@ -1,4 +1,11 @@
 //! The library, as an embedder uses it.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::type_complexity,
+    reason = "a test stops loudly when an assumption is wrong"
+)]
 
 mod talk;
