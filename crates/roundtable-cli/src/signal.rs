@@ -3,28 +3,34 @@
 use std::process::ExitCode;
 
 use roundtable::Engine;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Resolves when the first signal arrives, with the exit code that it asks for.
-pub(crate) async fn first() -> std::io::Result<ExitCode> {
-    let (mut interrupt, mut terminate) = both()?;
-    Ok(tokio::select! {
-        _ = interrupt.recv() => ExitCode::from(130),
-        _ = terminate.recv() => ExitCode::from(143),
-    })
+/// The signals that end the program. They are listened to from here on, so it is made before
+/// anything starts that a signal has to let finish.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
 }
 
-/// Drains the engine; another signal stops it at once.
-pub(crate) async fn drain(engine: &Engine) -> std::io::Result<()> {
-    let (mut interrupt, mut terminate) = both()?;
-    tokio::select! {
-        () = engine.shutdown() => {}
-        _ = interrupt.recv() => engine.stop().await,
-        _ = terminate.recv() => engine.stop().await,
+impl Signals {
+    pub fn listen() -> std::io::Result<Self> {
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
     }
-    Ok(())
-}
 
-fn both() -> std::io::Result<(tokio::signal::unix::Signal, tokio::signal::unix::Signal)> {
-    Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
+    /// Resolves when a signal arrives, with the exit code that it asks for.
+    pub async fn next(&mut self) -> ExitCode {
+        tokio::select! {
+            _ = self.interrupt.recv() => ExitCode::from(130),
+            _ = self.terminate.recv() => ExitCode::from(143),
+        }
+    }
+
+    /// Drains the engine; another signal stops it at once.
+    pub async fn drain(&mut self, engine: &Engine) {
+        tokio::select! {
+            () = engine.shutdown() => {}
+            _ = self.next() => engine.stop().await,
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What can go wrong on purpose.
 
+use std::time::Duration;
+
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 
@@ -14,6 +16,8 @@ pub enum Fault {
     Unavailable,
     /// It is done, and the answer does not arrive.
     AckLost,
+    /// It takes this long, and is done then, unless another writer has claimed the session.
+    Slow(Duration),
     /// Another writer claims the session first.
     Fenced,
     /// The process dies before it is done: the append never returns.

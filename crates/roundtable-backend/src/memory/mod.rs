@@ -93,6 +93,10 @@ impl SessionLog for MemoryStore {
                 self.disk.append(own, &batch)?;
                 Err(LogError::Unavailable("injected: the answer was lost".to_owned()))
             }
+            Fault::Slow(time) => {
+                tokio::time::sleep(time).await;
+                self.disk.append(own, &batch)
+            }
             Fault::Fenced => {
                 self.disk.usurp(&own.session);
                 self.disk.append(own, &batch)

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::type_complexity,
+    clippy::disallowed_methods,
     reason = "a test stops loudly when an assumption is wrong"
 )]
 

@@ -1,10 +1,18 @@
 //! Who plays in the demonstration, and what they say.
 
+use roundtable::core::id::CommandId;
+use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::session::Status;
+use roundtable::core::settings::Kind;
 use roundtable::core::tool::ToolDecl;
+use roundtable::core::{MessageContext, Reject};
 use roundtable::prelude::*;
 
 /// What the agents are asked.
 pub(super) const QUESTION: &str = "Should we move our billing service to Rust this year?";
+
+/// Among how many of the newest sessions an unfinished demonstration is looked for.
+const LOOK_BACK: usize = 1000;
 
 /// What the agents say, at this pace.
 pub(super) fn script(pace: u64) -> Script {
@@ -44,6 +52,30 @@ pub(super) async fn open(engine: &Engine) -> roundtable::Result<Session> {
     ben.persona = "You are Ben, who asks who will do the work.".to_owned();
     ben.tools = vec![ToolDecl::request_context()];
     engine.debate(QUESTION).participant(ada).participant(ben).sequential().rounds(2).open().await
+}
+
+/// The newest demonstration that was begun and not finished.
+pub(super) async fn find(engine: &Engine) -> roundtable::Result<Option<Session>> {
+    let sessions = engine.sessions(LOOK_BACK).await?;
+    let cut_off = sessions.into_iter().find(|listed| {
+        let summary = &listed.summary;
+        let is_demo = summary.kind == Kind::Debate && summary.topic == QUESTION;
+        is_demo && summary.status == Status::Active
+    });
+    Ok(cut_off.map(|listed| engine.session(&listed.session)))
+}
+
+/// The input that opens a round, and its id: the same whoever sends it, however often.
+pub(super) fn input(session: &SessionId, round: u32) -> Result<(Command, CommandId), Reject> {
+    let say = Say {
+        context: MessageContext::new(&format!("msg_demo-{round}"), session, None)?,
+        sender: "User".to_owned(),
+        text: (round == 1).then(|| QUESTION.to_owned()),
+        on_busy: OnBusy::Queue,
+        results: Vec::new(),
+    };
+    let id = CommandId::derive(session.as_str(), format_args!("demo-{round}"));
+    Ok((Command::Say(say), id))
 }
 
 /// Estimates an effort. It asks a prompt of its own on the way: a child turn in the same session.

@@ -1,18 +1,22 @@
-//! `roundtable demo`: what the engine does, in a minute and without a key.
+//! `roundtable demo`: what the engine does, in a minute and without a key. Cut off at any moment,
+//! it goes on where it was.
 
 mod cast;
+mod prompt;
 mod show;
 
-use std::io::IsTerminal as _;
+use std::collections::VecDeque;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use roundtable::core::event::{Body, RoundEvent, SessionEvent};
+use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
+use roundtable::core::session::Status;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines, Stdin};
 
-use crate::signal;
+use crate::config::Config;
+use crate::signal::Signals;
+use prompt::Prompt;
 use show::Show;
 
 /// How the demonstration runs.
@@ -27,95 +31,165 @@ pub(crate) struct Options {
     /// How long the agents take for a word, in milliseconds.
     #[arg(long, default_value_t = 25, value_name = "MS")]
     pace: u64,
+    /// Begin anew, though an earlier demonstration was cut off.
+    #[arg(long)]
+    fresh: bool,
 }
 
-pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(config: &Config, options: Options) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen().context("listening to signals")?;
     let engine = Engine::builder()
+        .sqlite(&config.data_dir)
         .model("scripted", ScriptedModel::new(cast::script(options.pace)))
         .tool(cast::EstimateEffort)
         .build()
         .await?;
-    let session = cast::open(&engine).await?;
     let mut demo = Demo {
+        session: None,
         show: Show::new(options.json),
         answer: options.answer,
-        lines: BufReader::new(tokio::io::stdin()).lines(),
+        prompt: Prompt::default(),
+        asked: VecDeque::new(),
     };
     let code = tokio::select! {
-        played = demo.play(&session) => played.map(|()| ExitCode::SUCCESS)?,
-        stopped = signal::first() => {
+        played = demo.play(&engine, options.fresh) => played.map(|()| ExitCode::SUCCESS),
+        code = signals.next() => {
             demo.show.stopping();
-            signal::drain(&engine).await?;
-            stopped?
+            signals.drain(&engine).await;
+            Ok(code)
         }
     };
     engine.shutdown().await;
-    demo.show.log(&session).await?;
+    let code = code?;
+    if let Some(session) = &demo.session {
+        demo.show.log(session, config).await?;
+    }
     Ok(code)
 }
 
 struct Demo {
+    session: Option<Session>,
     show: Show,
     answer: Option<String>,
-    lines: Lines<BufReader<Stdin>>,
+    prompt: Prompt,
+    /// The questions that are at the prompt, oldest first.
+    asked: VecDeque<ContextRequest>,
 }
 
 impl Demo {
-    async fn play(&mut self, session: &Session) -> anyhow::Result<()> {
+    async fn play(&mut self, engine: &Engine, fresh: bool) -> anyhow::Result<()> {
+        let cut_off = if fresh { None } else { cast::find(engine).await? };
+        if let Some(session) = &cut_off {
+            self.show.going_on(session.id());
+        }
+        let session = match cut_off {
+            Some(session) => session,
+            None => cast::open(engine).await?,
+        };
+        self.session = Some(session.clone());
         self.show.opening();
         let mut updates = session.updates(From::Start).await?;
-        session.say(cast::QUESTION).await?;
+        let past = session.state().await?.head;
         loop {
-            let update = updates.next().await?;
-            self.show.update(&update);
-            let Update::Event(event) = update else { continue };
-            match &event.body {
-                Body::Round(RoundEvent::RoundClosed { .. }) => self.go_on(session).await?,
-                Body::Session(SessionEvent::SessionCompleted { .. }) => return Ok(()),
-                _ => {}
+            tokio::select! {
+                biased;
+                update = updates.next() => {
+                    let update = update?;
+                    self.show.update(&update);
+                    let Update::Event(event) = update else { continue };
+                    if matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. })) {
+                        return Ok(());
+                    }
+                    self.react(&session, &event, past).await?;
+                }
+                line = self.prompt.line(), if !self.asked.is_empty() => {
+                    let line = line.context("reading the answer from standard input")?;
+                    self.show.typed(line.as_deref());
+                    self.reply(&session, line).await?;
+                }
             }
         }
     }
 
-    /// Tries to go on, is refused while a question is open, asks it, and goes on with the answer.
-    async fn go_on(&mut self, session: &Session) -> anyhow::Result<()> {
-        let refused = match session.go_on().await {
-            Ok(_) => return Ok(()),
-            Err(error) if error.missing_context().is_empty() => {
-                // The last round completes the session: then there is nothing to go on with.
-                if session.state().await?.status == roundtable::core::session::Status::Completed {
-                    return Ok(());
-                }
-                return Err(error.into());
+    /// What happened may call for the next input. The past does not, but its end does.
+    async fn react(&mut self, session: &Session, event: &Event, past: Seq) -> anyhow::Result<()> {
+        let turns_over = match &event.body {
+            Body::Round(RoundEvent::RoundClosed { .. }) => true,
+            Body::Context(ContextEvent::ContextProvided(result)) => {
+                self.asked.retain(|request| request.id != result.request);
+                true
             }
-            Err(error) => error,
+            _ => false,
         };
-        self.show.refused(&refused);
-        let mut results = Vec::new();
-        for request in refused.missing_context() {
-            self.show.question(request);
-            results.push(match self.read_answer().await? {
-                Some(answer) => ContextResult::found(request.id.clone(), answer),
-                None => ContextResult::not_found(request.id.clone(), "nobody answered"),
-            });
+        if event.seq == past || (turns_over && event.seq > past) {
+            self.go_on(session).await?;
         }
-        session.provide(results).await?;
-        session.go_on().await?;
         Ok(())
     }
 
-    /// An answer from the command line or the prompt; none when nobody is there to give one.
-    async fn read_answer(&mut self) -> anyhow::Result<Option<String>> {
-        if let Some(answer) = &self.answer {
-            self.show.given(answer);
-            return Ok(Some(answer.clone()));
+    /// Sends the input of the next round, unless one is under way. That is a matter of the
+    /// session's state alone, and each input has an id of its own: whoever is cut off here and
+    /// comes back, and whoever else plays the same session, sends it again to no effect.
+    async fn go_on(&mut self, session: &Session) -> anyhow::Result<()> {
+        let state = session.state().await?;
+        let under_way = state.round.is_some() || !state.waiting.is_empty();
+        if state.status != Status::Active || under_way {
+            return Ok(());
         }
-        let line =
-            self.lines.next_line().await.context("reading the answer from standard input")?;
-        let line = line.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
-        if !std::io::stdin().is_terminal() {
-            self.show.given(line.as_deref().unwrap_or("(nobody answered)"));
+        let (input, id) = cast::input(session.id(), state.last_number + 1)?;
+        match session.command_once(input, id).await {
+            Ok(_) => Ok(()),
+            Err(refused) if refused.missing_context().is_empty() => over_or(session, refused).await,
+            Err(refused) => self.ask(session, &refused).await,
         }
-        Ok(line)
+    }
+
+    /// A question is open, and nothing goes on without an answer.
+    async fn ask(&mut self, session: &Session, refused: &roundtable::Error) -> anyhow::Result<()> {
+        if !self.asked.is_empty() {
+            return Ok(());
+        }
+        self.asked.extend(refused.missing_context().iter().cloned());
+        self.show.refused(refused);
+        self.ask_next(session).await
+    }
+
+    /// Puts the next question to the person, or answers all of them as the command line says.
+    async fn ask_next(&mut self, session: &Session) -> anyhow::Result<()> {
+        while let Some(request) = self.asked.front() {
+            self.show.question(request);
+            let Some(answer) = self.answer.clone() else { return Ok(()) };
+            self.show.given(&answer);
+            self.provide(session, Some(answer)).await?;
+        }
+        Ok(())
+    }
+
+    /// An answer was typed, or nobody is there to type one.
+    async fn reply(&mut self, session: &Session, line: Option<String>) -> anyhow::Result<()> {
+        self.provide(session, line).await?;
+        self.ask_next(session).await
+    }
+
+    /// Answers the question at the prompt. The first answer to a question counts, whoever gives
+    /// it, and the log tells when there is one.
+    async fn provide(&mut self, session: &Session, line: Option<String>) -> anyhow::Result<()> {
+        let Some(request) = self.asked.pop_front() else { return Ok(()) };
+        let result = match line {
+            Some(answer) => ContextResult::found(request.id, answer),
+            None => ContextResult::not_found(request.id, "nobody answered"),
+        };
+        match session.provide(vec![result]).await {
+            Ok(_) => Ok(()),
+            Err(refused) => over_or(session, refused).await,
+        }
+    }
+}
+
+/// A refusal is no trouble when another process has brought the session to its end meanwhile.
+async fn over_or(session: &Session, refused: roundtable::Error) -> anyhow::Result<()> {
+    match session.state().await?.status {
+        Status::Completed => Ok(()),
+        Status::Active | Status::Paused => Err(refused.into()),
     }
 }

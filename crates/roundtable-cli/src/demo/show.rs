@@ -1,17 +1,20 @@
 //! What the demonstration prints. Nothing here decides anything.
 
-use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::IsTerminal as _;
 
 use roundtable::core::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, SessionEvent, Task, ToolCallEvent,
     TurnEvent,
 };
-use roundtable::core::id::{AgentId, IterationId};
+use roundtable::core::id::{AgentId, ContextRequestId, IterationId};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use super::cast::QUESTION;
+use crate::config::Config;
+use crate::out;
+use crate::trace::Trace;
 
 pub(super) struct Show {
     json: bool,
@@ -19,13 +22,25 @@ pub(super) struct Show {
     heard: BTreeMap<IterationId, usize>,
     /// The agents' names.
     names: BTreeMap<AgentId, String>,
+    /// The questions whose answers need not be shown again.
+    shown: BTreeSet<ContextRequestId>,
     /// How deep the open turns are nested.
     depth: usize,
 }
 
 impl Show {
     pub fn new(json: bool) -> Self {
-        Self { json, heard: BTreeMap::new(), names: BTreeMap::new(), depth: 0 }
+        Self {
+            json,
+            heard: BTreeMap::new(),
+            names: BTreeMap::new(),
+            shown: BTreeSet::new(),
+            depth: 0,
+        }
+    }
+
+    pub fn going_on(&self, session: &SessionId) {
+        self.say(&format!("Going on with {session} where it was cut off.\n\n"));
     }
 
     pub fn opening(&self) {
@@ -43,7 +58,8 @@ impl Show {
         self.say(&format!("\nGoing on without an answer is refused:\n\n{lines}"));
     }
 
-    pub fn question(&self, request: &ContextRequest) {
+    pub fn question(&mut self, request: &ContextRequest) {
+        self.shown.insert(request.id.clone());
         self.say(&format!(
             "\n{} asks: {}\nYour answer: ",
             self.name(&request.agent),
@@ -55,6 +71,13 @@ impl Show {
         self.say(&format!("{answer}\n"));
     }
 
+    /// What was typed is on a terminal already.
+    pub fn typed(&self, line: Option<&str>) {
+        if !std::io::stdin().is_terminal() {
+            self.given(line.unwrap_or("(nobody answered)"));
+        }
+    }
+
     pub fn update(&mut self, update: &Update) {
         match update {
             Update::Delta(delta) => {
@@ -62,7 +85,8 @@ impl Show {
                 self.say(&delta.text);
             }
             Update::Event(event) if self.json => {
-                put(&format!("{}\n", serde_json::to_string(event.as_ref()).unwrap_or_default()));
+                let line = serde_json::to_string(event.as_ref()).unwrap_or_default();
+                put(&format!("{line}\n"));
             }
             Update::Event(event) => {
                 let text = self.text_of(event);
@@ -71,10 +95,19 @@ impl Show {
         }
     }
 
-    /// The whole log, as it was committed.
-    pub async fn log(&self, session: &Session) -> anyhow::Result<()> {
-        let lines: String = session.log().await?.iter().map(|event| format!("{event}\n")).collect();
-        self.say(&format!("\nThe log of {} (this one was in memory):\n{lines}", session.id()));
+    /// The whole log, as it was committed, and what can be done with it.
+    pub async fn log(&self, session: &Session, config: &Config) -> anyhow::Result<()> {
+        let log = session.log().await?;
+        let mut trace = Trace::default();
+        let lines: String = log.iter().map(|event| trace.line(event)).collect();
+        let again = config.command(&format!("show {}", session.id()));
+        self.say(&format!("\nThe log of {}:\n{lines}\nLook at it again: {again}\n", session.id()));
+        let is_end = |event: &Event| {
+            matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
+        };
+        if !log.last().is_some_and(|event| is_end(event)) {
+            self.say(&format!("Go on with it:    {}\n", config.command("demo")));
+        }
         Ok(())
     }
 
@@ -111,15 +144,7 @@ impl Show {
                 self.depth = self.depth.saturating_sub(1);
                 "\n".to_owned()
             }
-            Body::Iteration(IterationEvent::ModelCallFinished { text, .. }) => {
-                // Deltas are hints: whatever they did not bring is in the finished event.
-                let heard = event
-                    .place
-                    .iteration
-                    .as_ref()
-                    .and_then(|iteration| self.heard.remove(iteration));
-                text.get(heard.unwrap_or_default()..).unwrap_or_default().to_owned()
-            }
+            Body::Iteration(body) => self.words(event, body),
             Body::ToolCall(ToolCallEvent::ToolCallRequested { name, arguments, .. }) => {
                 format!("[calls {name} {arguments}]\n")
             }
@@ -132,8 +157,28 @@ impl Show {
             Body::Context(ContextEvent::ContextRequested(request)) => {
                 format!("{indent}asks for context: {}\n", request.query)
             }
+            Body::Context(ContextEvent::ContextProvided(result))
+                if !self.shown.contains(&result.request) =>
+            {
+                format!("\nAnswered: {}\n", result.shown())
+            }
             _ => String::new(),
         }
+    }
+
+    /// What a model call said, as far as it was not heard while it was said: deltas are hints,
+    /// and whatever they did not bring is in the event that ends the call.
+    fn words(&mut self, event: &Event, body: &IterationEvent) -> String {
+        let (text, end) = match body {
+            IterationEvent::ModelCallFinished { text, .. } => (text, ""),
+            IterationEvent::ModelCallInterrupted { partial, .. } => {
+                (partial, " [cut off; asked again]\n")
+            }
+            IterationEvent::ModelCallCancelled { partial, .. } => (partial, " [stopped]"),
+            _ => return String::new(),
+        };
+        let heard = event.place.iteration.as_ref().and_then(|id| self.heard.remove(id));
+        format!("{}{end}", text.get(heard.unwrap_or_default()..).unwrap_or_default())
     }
 
     fn name<'a>(&'a self, agent: &'a AgentId) -> &'a str {
@@ -143,13 +188,12 @@ impl Show {
     /// Words for people; a program that reads JSON gets none.
     fn say(&self, text: &str) {
         if !self.json {
-            put(text);
+            put(&out::plain(text));
         }
     }
 }
 
-/// Writes at once. A reader that is gone is no reason to stop: the session goes on without it.
+/// A reader that is gone, or has no room, is no reason to stop: the session goes on without it.
 fn put(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = out::put(text);
 }

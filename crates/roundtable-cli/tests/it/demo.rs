@@ -1,49 +1,18 @@
 //! `roundtable demo`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
 
-fn roundtable(arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_roundtable"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-fn finish(child: Child) -> (String, String, Option<i32>) {
-    let output = child.wait_with_output().unwrap();
-    (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-        output.status.code(),
-    )
-}
-
-/// Ids differ from run to run.
-fn without_ids(text: &str) -> String {
-    let mut out = String::new();
-    for (index, piece) in text.split("ses_").flat_map(|piece| piece.split("ctx_")).enumerate() {
-        let rest = if index == 0 {
-            piece
-        } else {
-            piece.trim_start_matches(|c: char| c.is_ascii_hexdigit())
-        };
-        out.push_str(rest);
-    }
-    out
-}
+use crate::binary::{Home, finish, read_until, roundtable, signal, steady};
 
 #[test]
 fn the_question_is_asked_at_the_prompt_and_the_answer_lets_the_debate_go_on() {
-    let mut child = roundtable(&["demo", "--pace", "0"]);
+    let home = Home::new();
+    let mut child = home.start(&["demo", "--pace", "0"]);
     child.stdin.take().unwrap().write_all(b"Two of five\n").unwrap();
-    let (out, err, code) = finish(child);
-    assert_eq!((err.as_str(), code), ("", Some(0)));
+    let out = finish(child).ok();
     let (show, log) = out.split_once("\nThe log of ").unwrap();
-    insta::assert_snapshot!(without_ids(show), @r#"
+    insta::assert_snapshot!(steady(show), @r#"
     You: Should we move our billing service to Rust this year?
 
     --- Round 1 ---
@@ -66,7 +35,7 @@ fn the_question_is_asked_at_the_prompt_and_the_answer_lets_the_debate_go_on() {
       | Cannot continue: 1 required context request(s) pending.
       | 
       | You MUST provide contextResults for these requests:
-      | - [] (agt_ben): How many people on the team have shipped Rust before?
+      | - [ctx_…] (agt_ben): How many people on the team have shipped Rust before?
       | 
       | Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.
 
@@ -87,41 +56,94 @@ fn the_question_is_asked_at_the_prompt_and_the_answer_lets_the_debate_go_on() {
         log.contains("context_provided") && log.contains("session_completed all rounds are done"),
         "{log}"
     );
+    home.assert_sound();
 }
 
 #[test]
 fn nobody_at_the_prompt_is_an_answer_too() {
-    let mut child = roundtable(&["demo", "--pace", "0"]);
-    drop(child.stdin.take());
-    let (out, err, code) = finish(child);
-    assert_eq!((err.as_str(), code), ("", Some(0)));
+    let home = Home::new();
+    let out = home.run(&["demo", "--pace", "0"]).ok();
     assert!(out.contains("[Error: nobody answered]"), "{out}");
 }
 
 #[test]
 fn json_is_one_event_per_line_and_nothing_else() {
-    let (out, err, code) =
-        finish(roundtable(&["demo", "--pace", "0", "--json", "--answer", "Two"]));
-    assert_eq!((err.as_str(), code), ("", Some(0)));
-    let seqs: Vec<u64> = out
-        .lines()
-        .map(|line| {
-            serde_json::from_str::<serde_json::Value>(line).unwrap()["seq"].as_u64().unwrap()
-        })
-        .collect();
+    let home = Home::new();
+    let events = home.json(&["demo", "--pace", "0", "--answer", "Two"]);
+    let seqs: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(seqs, (1..=54).collect::<Vec<u64>>());
+    assert_eq!(events, home.json(&["show", &home.session()]), "the log is what was printed");
+}
+
+#[test]
+fn at_the_end_it_says_how_to_look_at_it_again() {
+    let home = Home::new();
+    let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
+    let (_, again) = out.split_once("\nLook at it again: roundtable ").unwrap();
+    let (log, _) = out.split_once("\nLook at it again").unwrap();
+    let (_, log) = log.split_once("\nThe log of ").unwrap();
+    let words: Vec<&str> = again.split_whitespace().collect();
+    let shown = finish(roundtable().args(words).spawn().unwrap()).ok();
+    assert_eq!(log.split_once(":\n").unwrap().1, shown);
+}
+
+#[test]
+fn a_demonstration_that_is_over_is_left_alone_and_another_one_begins() {
+    let (home, first) = Home::with_demo();
+    let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
+    assert!(!out.contains("Going on with ses_"), "{out}");
+    let sessions = home.json(&["sessions"]);
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(sessions[1]["session"], first.as_str(), "newest first");
+    assert!(sessions.iter().all(|session| session["status"] == "completed"));
+}
+
+#[test]
+fn fresh_leaves_what_was_cut_off_and_begins_anew() {
+    let home = Home::new();
+    let mut child = home.start(&["demo", "--pace", "0"]);
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("Your answer: ")), "{seen}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let cut_off = home.session();
+    home.run(&["demo", "--fresh", "--pace", "0", "--answer", "Two"]).ok();
+    let status = |home: &Home| -> Vec<String> {
+        let sessions = home.json(&["sessions"]);
+        sessions.iter().map(|session| session["status"].to_string()).collect()
+    };
+    assert_eq!(status(&home), ["\"completed\"", "\"active\""]);
+    let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
+    let line = format!("Going on with {cut_off} where it was cut off.\n");
+    assert!(out.starts_with(&line), "{out}");
+    assert_eq!(status(&home), ["\"completed\"", "\"completed\""]);
+    home.assert_sound();
+}
+
+#[test]
+fn what_was_said_before_the_cut_is_shown_and_the_question_is_asked_again() {
+    let home = Home::new();
+    let mut child = home.start(&["demo", "--pace", "0"]);
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("Your answer: ")), "{seen}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut child = home.start(&["demo", "--pace", "0"]);
+    child.stdin.take().unwrap().write_all(b"Two of five\n").unwrap();
+    let again = finish(child).ok();
+    let (first, shown) = again.split_once("\n\n").unwrap();
+    assert_eq!(steady(first), "Going on with ses_… where it was cut off.");
+    assert!(shown.starts_with(&seen), "{shown}\n---\n{seen}");
+    home.assert_sound();
 }
 
 #[test]
 fn a_signal_drains_what_runs_is_finished_and_recorded() {
-    let mut child = roundtable(&["demo", "--pace", "50", "--answer", "Two"]);
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut seen = String::new();
-    while !seen.contains("nested prompt") {
-        assert_ne!(out.read_line(&mut seen).unwrap(), 0, "{seen}");
-    }
-    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    let home = Home::new();
+    let mut child = home.start(&["demo", "--pace", "50", "--answer", "Two"]);
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("nested prompt")), "{seen}");
+    signal(&child, "-TERM");
     out.read_to_string(&mut seen).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(seen.contains("Stopping: what runs is finished and recorded"), "{seen}");
@@ -130,20 +152,66 @@ fn a_signal_drains_what_runs_is_finished_and_recorded() {
     assert_eq!(count("model_call_started"), count("model_call_finished"), "{log}");
     assert_eq!(count("model_call_interrupted"), 0);
     assert_eq!(count("round_closed"), 0, "the round goes on when the engine is back");
+    assert!(log.contains("\nGo on with it:    roundtable demo --data-dir "), "{log}");
+    home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
+    let log = home.run(&["show", &home.session()]).ok();
+    assert!(!log.contains("model_call_interrupted"), "{log}");
+    home.assert_sound();
+}
+
+#[test]
+fn a_signal_at_the_prompt_does_not_wait_for_someone_to_type() {
+    let home = Home::new();
+    let mut child = home.start(&["demo", "--pace", "0"]);
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("Your answer: ")), "{seen}");
+    signal(&child, "-INT");
+    out.read_to_string(&mut seen).unwrap();
+    assert!(child.stdin.is_some(), "somebody could have typed");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
 #[test]
 fn a_reader_that_goes_away_is_not_a_crash() {
-    let mut child = roundtable(&["demo", "--pace", "0", "--answer", "Two"]);
+    let home = Home::new();
+    let mut child = home.start(&["demo", "--pace", "0", "--answer", "Two"]);
     drop(child.stdout.take());
-    let mut err = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    assert_eq!((err.as_str(), child.wait().unwrap().code()), ("", Some(0)));
+    let ran = finish(child);
+    assert_eq!((ran.err.as_str(), ran.code), ("", Some(0)));
+    home.assert_sound();
 }
 
 #[test]
 fn a_wrong_flag_is_named_with_the_right_ones() {
-    let (_, err, code) = finish(roundtable(&["demo", "--paec", "0"]));
-    assert_eq!(code, Some(2));
-    assert!(err.contains("--paec") && err.contains("--pace"), "{err}");
+    let ran = Home::new().run(&["demo", "--paec", "0"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--paec") && ran.err.contains("--pace"), "{}", ran.err);
+}
+
+#[test]
+fn the_data_directory_comes_from_the_flag_the_environment_or_the_platform() {
+    let home = Home::new();
+    let demo = || {
+        let mut command = roundtable();
+        command.args(["demo", "--pace", "0", "--answer", "Two"]).stdin(Stdio::null());
+        command
+    };
+    let (named, shared) = (home.path().join("named"), home.path().join("shared"));
+    finish(demo().env("ROUNDTABLE_DATA_DIR", &named).spawn().unwrap()).ok();
+    assert!(named.join("roundtable.db").exists());
+    let shared_home = demo().env("XDG_DATA_HOME", &shared).env("HOME", &shared).spawn().unwrap();
+    let out = finish(shared_home).ok();
+    let place = if cfg!(target_os = "macos") {
+        "Library/Application Support/roundtable"
+    } else {
+        "roundtable"
+    };
+    assert!(shared.join(place).join("roundtable.db").exists());
+    assert!(!out.contains("--data-dir"), "what need not be typed again is not shown");
+    let err = finish(demo().spawn().unwrap()).failed();
+    assert_eq!(
+        err,
+        "error: there is no home directory to keep sessions in; \
+         name a directory with --data-dir DIR or ROUNDTABLE_DATA_DIR\n"
+    );
 }

@@ -5,7 +5,15 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::type_complexity,
+    clippy::disallowed_methods,
     reason = "a test stops loudly when an assumption is wrong"
 )]
 
+mod binary;
+mod crash;
 mod demo;
+mod oracle;
+mod sessions;
+mod show;
+mod together;
+mod verify;

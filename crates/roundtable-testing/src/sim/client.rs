@@ -82,6 +82,8 @@ pub struct Client {
     view: Session,
     events: Vec<Arc<Event>>,
     states: Vec<Session>,
+    /// Which process it is connected to, counted on whenever one does not serve it.
+    at: usize,
 }
 
 /// What a client does next.
@@ -106,6 +108,7 @@ impl Client {
             view: Session::new(session.clone()),
             events: Vec::new(),
             states: Vec::new(),
+            at: session.as_str().len() + name.len(),
         }
     }
 
@@ -144,11 +147,12 @@ impl Client {
         )
     }
 
-    /// Acts until its process is gone. `rests` holds the last event that it has seen, whenever
+    /// Acts until its processes are gone. `rests` holds the last event that it has seen, whenever
     /// there is nothing left to do or to wait for.
-    pub async fn run(&mut self, engine: &Engine, disk: &Disk, rests: &Cell<Option<Seq>>) {
+    pub async fn run(&mut self, engines: &[Engine], disk: &Disk, rests: &Cell<Option<Seq>>) {
         let mut subscription = None;
         loop {
+            let engine = &engines[self.at % engines.len()];
             self.connect(engine, &mut subscription).await;
             if let Some(subscription) = &mut subscription {
                 while let Some(Ok(event)) = subscription.next_event().now_or_never() {
@@ -163,13 +167,7 @@ impl Client {
                 Move::SendAgain(index) => self.send_again(engine, index).await,
                 Move::Look => self.look(engine).await,
                 Move::Wait(time) => tokio::time::sleep(time).await,
-                Move::Watch => match &mut subscription {
-                    Some(subscription) => match subscription.next_event().await {
-                        Ok(event) => self.see(event),
-                        Err(_) => tokio::time::sleep(Duration::from_millis(300)).await,
-                    },
-                    None => tokio::time::sleep(Duration::from_millis(500)).await,
-                },
+                Move::Watch => self.watch(&mut subscription).await,
             }
         }
     }
@@ -178,6 +176,21 @@ impl Client {
     async fn connect(&self, engine: &Engine, subscription: &mut Option<Subscription>) {
         if subscription.is_none() {
             *subscription = engine.subscribe(&self.session, self.view.head.next()).await.ok();
+        }
+    }
+
+    async fn watch(&mut self, subscription: &mut Option<Subscription>) {
+        let event = match subscription {
+            Some(subscription) => subscription.next_event().await.ok(),
+            None => None,
+        };
+        match event {
+            Some(event) => self.see(event),
+            None => {
+                *subscription = None;
+                self.at += 1;
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
         }
     }
 
@@ -327,7 +340,10 @@ impl Client {
             Err(EngineError::CommandReused { id }) => {
                 panic!("{}: I2: {id} was sent twice with the same content, and refused", self.label)
             }
-            Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+            Err(_) => {
+                self.at += 1;
+                tokio::time::sleep(Duration::from_millis(250)).await;
+            }
         }
     }
 

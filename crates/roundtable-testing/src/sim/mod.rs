@@ -6,6 +6,7 @@ mod dice;
 mod plan;
 mod random;
 mod scenario;
+mod wire;
 mod workshop;
 mod world;
 
@@ -15,4 +16,4 @@ pub use plan::{Odds, Plan};
 pub use random::{simulate, simulate_planned_stops};
 pub use scenario::{Scenario, Visited};
 pub use workshop::{Workshop, job, questions};
-pub use world::{End, Fate, Life, World};
+pub use world::{End, Fate, Life, Turn, World};

@@ -1,6 +1,7 @@
 //! What goes wrong in one process's life, decided append by append.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use roundtable_backend::{Fault, Faults};
 use roundtable_core::event::Seq;
@@ -9,29 +10,44 @@ use tokio::sync::Notify;
 
 use super::dice::Dice;
 
-/// How often what goes wrong, in a thousand appends.
+/// How long a process stays cut off from its store: longer than anyone waits for it.
+pub(super) const CUT: Duration = Duration::from_secs(40);
+
+/// How often what goes wrong, in a thousand appends, reads or rings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Odds {
-    /// Refused as if the head had moved.
+    /// An append is refused as if the head had moved.
     pub conflict: u64,
-    /// Not done.
+    /// An append is not done.
     pub unavailable: u64,
-    /// Done, and the answer is lost.
+    /// An append is done, and the answer is lost.
     pub ack_lost: u64,
+    /// An append takes its time, and letters gather meanwhile.
+    pub slow: u64,
     /// Another writer claims the session.
     pub fenced: u64,
-    /// The process dies before it.
+    /// The process dies before an append.
     pub crash_before: u64,
-    /// The process dies after it.
+    /// The process dies after an append.
     pub crash_after: u64,
     /// The log cannot be read.
     pub unreadable: u64,
+    /// A bell does not ring.
+    pub silent: u64,
 }
 
 enum Mode {
     Fine,
     At { append: u64, fault: Fault },
-    Chance { odds: Odds, appends: Dice, reads: Dice },
+    Chance(Box<Chance>),
+}
+
+/// Each kind of thing has dice of its own, so that one more read changes nothing for the appends.
+struct Chance {
+    odds: Odds,
+    appends: Dice,
+    reads: Dice,
+    rings: Dice,
 }
 
 struct Course {
@@ -39,6 +55,7 @@ struct Course {
     appends: u64,
     /// A process that is dead writes nothing any more.
     dead: bool,
+    cut_off: bool,
 }
 
 /// What goes wrong in one process's life.
@@ -60,11 +77,12 @@ impl Plan {
 
     /// Things go wrong by chance.
     pub fn chance(mut dice: Dice, odds: Odds) -> Self {
-        Self::of(Mode::Chance { odds, appends: dice.split(), reads: dice })
+        let (appends, reads, rings) = (dice.split(), dice.split(), dice.split());
+        Self::of(Mode::Chance(Box::new(Chance { odds, appends, reads, rings })))
     }
 
     fn of(mode: Mode) -> Self {
-        let course = Course { mode, appends: 0, dead: false };
+        let course = Course { mode, appends: 0, dead: false, cut_off: false };
         Self { course: Mutex::new(course), crashed: Notify::new() }
     }
 
@@ -78,6 +96,23 @@ impl Plan {
         self.crashed.notified().await;
     }
 
+    /// Cuts the process off from its store, or connects it again.
+    pub(super) fn cut_off(&self, cut_off: bool) {
+        self.course().cut_off = cut_off;
+    }
+
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.course().cut_off
+    }
+
+    pub(super) fn loses_ring(&self) -> bool {
+        let mut course = self.course();
+        match &mut course.mode {
+            Mode::Fine | Mode::At { .. } => false,
+            Mode::Chance(chance) => chance.rings.permille(chance.odds.silent),
+        }
+    }
+
     fn course(&self) -> MutexGuard<'_, Course> {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -89,13 +124,16 @@ impl Faults for Plan {
         if course.dead {
             return Fault::CrashBefore;
         }
+        if course.cut_off {
+            return Fault::Slow(CUT);
+        }
         let index = course.appends;
         course.appends += 1;
         let fault = match &mut course.mode {
             Mode::Fine => Fault::None,
             Mode::At { append, fault } if *append == index => *fault,
             Mode::At { .. } => Fault::None,
-            Mode::Chance { odds, appends, .. } => odds.fault(appends),
+            Mode::Chance(chance) => chance.fault(),
         };
         if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
             course.dead = true;
@@ -105,23 +143,27 @@ impl Faults for Plan {
     }
 
     fn on_read(&self, _: &SessionId) -> bool {
-        match &mut self.course().mode {
-            Mode::Fine | Mode::At { .. } => false,
-            Mode::Chance { odds, reads, .. } => reads.permille(odds.unreadable),
+        let mut course = self.course();
+        let cut_off = course.cut_off;
+        match &mut course.mode {
+            Mode::Fine | Mode::At { .. } => cut_off,
+            Mode::Chance(chance) => cut_off || chance.reads.permille(chance.odds.unreadable),
         }
     }
 }
 
-impl Odds {
-    fn fault(&self, dice: &mut Dice) -> Fault {
-        let mut roll = dice.within(0..1000);
+impl Chance {
+    fn fault(&mut self) -> Fault {
+        let mut roll = self.appends.within(0..1000);
+        let slow = Fault::Slow(Duration::from_millis(self.appends.within(1..900)));
         let odds = [
-            (self.conflict, Fault::Conflict),
-            (self.unavailable, Fault::Unavailable),
-            (self.ack_lost, Fault::AckLost),
-            (self.fenced, Fault::Fenced),
-            (self.crash_before, Fault::CrashBefore),
-            (self.crash_after, Fault::CrashAfter),
+            (self.odds.conflict, Fault::Conflict),
+            (self.odds.unavailable, Fault::Unavailable),
+            (self.odds.ack_lost, Fault::AckLost),
+            (self.odds.slow, slow),
+            (self.odds.fenced, Fault::Fenced),
+            (self.odds.crash_before, Fault::CrashBefore),
+            (self.odds.crash_after, Fault::CrashAfter),
         ];
         for (odds, fault) in odds {
             if roll < odds {

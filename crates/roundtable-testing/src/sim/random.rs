@@ -13,7 +13,7 @@ use super::client::{Act, Client, Conduct, Sight};
 use super::dice::{Dice, Seed};
 use super::plan::{Odds, Plan};
 use super::workshop::{Workshop, job, questions};
-use super::world::{End, Fate, Life, World};
+use super::world::{End, Fate, Life, Turn, World};
 use crate::oracle::Evidence;
 use crate::{agent, opening};
 
@@ -88,17 +88,6 @@ fn world(label: String, dice: &mut Dice) -> World {
 }
 
 fn life(dice: &mut Dice) -> Life {
-    // Most lives are calm; some are stormy.
-    let mut often = |most: &[u64]| *dice.pick(most);
-    let odds = Odds {
-        conflict: often(&[0, 0, 10, 100]),
-        unavailable: often(&[0, 10, 30, 150]),
-        ack_lost: often(&[0, 10, 30, 150]),
-        fenced: often(&[0, 0, 20, 60]),
-        crash_before: often(&[0, 5, 10, 30]),
-        crash_after: often(&[0, 5, 10, 30]),
-        unreadable: often(&[0, 0, 10, 50]),
-    };
     let after = Duration::from_millis(dice.within(0..8000));
     let fate = match dice.within(0..10) {
         0..2 => Fate::Drained(after),
@@ -106,7 +95,32 @@ fn life(dice: &mut Dice) -> Life {
         4 => Fate::Stopped(after),
         _ => Fate::Rest,
     };
-    Life::with(Plan::chance(dice.split(), odds)).ending(fate).alone_for(away(dice))
+    let life = Life::with(plan(dice)).ending(fate).alone_for(away(dice));
+    let soon = Duration::from_millis(dice.within(0..6000));
+    match dice.within(0..10) {
+        0 => life.beside(plan(dice)),
+        1 => life.beside(plan(dice)).taking(Turn::Leaves(soon)),
+        2 => life.beside(plan(dice)).taking(Turn::CutOff(soon)),
+        3 => life.taking(Turn::CutOff(soon)),
+        _ => life,
+    }
+}
+
+/// Most processes have a calm life; some have a stormy one.
+fn plan(dice: &mut Dice) -> Plan {
+    let mut often = |most: &[u64]| *dice.pick(most);
+    let odds = Odds {
+        conflict: often(&[0, 0, 10, 100]),
+        unavailable: often(&[0, 10, 30, 150]),
+        ack_lost: often(&[0, 10, 30, 150]),
+        slow: often(&[0, 10, 50, 300]),
+        fenced: often(&[0, 0, 20, 60]),
+        crash_before: often(&[0, 5, 10, 30]),
+        crash_after: often(&[0, 5, 10, 30]),
+        unreadable: often(&[0, 0, 10, 50]),
+        silent: often(&[0, 0, 200, 1000]),
+    };
+    Plan::chance(dice.split(), odds)
 }
 
 /// Sometimes people are back at once; sometimes everything is done before they are.

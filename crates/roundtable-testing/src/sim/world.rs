@@ -10,17 +10,19 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use roundtable_backend::{Disk, MemoryStore, StoredEvent};
 use roundtable_core::event::Seq;
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::session::Session;
 use roundtable_engine::{Config, Engine, Parts, Toolset};
 use roundtable_models::scripted::{Script, ScriptedModel};
-use roundtable_ports::{Clock as _, Model, Store};
+use roundtable_ports::{Clock as _, Model};
 use tokio::runtime::{Builder, Runtime};
 
 use super::client::Client;
-use super::plan::Plan;
+use super::plan::{CUT, Plan};
+use super::wire::Wire;
 use super::workshop::Workshop;
 use crate::oracle::{Evidence, Violation};
 use crate::{CountedIds, PausedClock};
@@ -54,25 +56,56 @@ pub enum End {
     Left,
 }
 
-/// A process's life.
+/// A process's life, or that of two processes which share a store and die together.
 pub struct Life {
-    /// What goes wrong in it.
+    /// What goes wrong in the first process.
     pub plan: Arc<Plan>,
+    /// What goes wrong in the second one, if there is one.
+    pub second: Option<Arc<Plan>>,
     /// How it ends.
     pub fate: Fate,
     /// How long it takes until clients are back after its start.
     pub away: Duration,
+    /// What happens to the first process in the middle of its life.
+    pub turn: Turn,
+}
+
+/// What happens to a process in the middle of its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Nothing.
+    None,
+    /// After a while it shuts down, and leaves its sessions to the other.
+    Leaves(Duration),
+    /// After a while it cannot reach its store, though it can reach the provider; it counts as
+    /// dead, and comes back when others have taken its sessions over.
+    CutOff(Duration),
 }
 
 impl Life {
     /// A life in which nothing goes wrong.
     pub fn fine() -> Self {
-        Self { plan: Arc::new(Plan::fine()), fate: Fate::Rest, away: Duration::ZERO }
+        let plan = Arc::new(Plan::fine());
+        Self { plan, second: None, fate: Fate::Rest, away: Duration::ZERO, turn: Turn::None }
     }
 
     /// A life in which something may.
     pub fn with(plan: Plan) -> Self {
         Self { plan: Arc::new(plan), ..Self::fine() }
+    }
+
+    /// The same with a second process on the same store.
+    #[must_use]
+    pub fn beside(mut self, plan: Plan) -> Self {
+        self.second = Some(Arc::new(plan));
+        self
+    }
+
+    /// The same with a turn in the first process's life.
+    #[must_use]
+    pub fn taking(mut self, turn: Turn) -> Self {
+        self.turn = turn;
+        self
     }
 
     /// The same with another end.
@@ -182,7 +215,8 @@ impl World {
     fn inspect(&mut self) {
         let runtime = runtime();
         let states = runtime.block_on(async {
-            let (engine, _) = self.start(None).await;
+            let clock = Arc::new(PausedClock::starting(self.clock));
+            let engine = self.start(&Wire::new(), &Arc::new(Plan::fine()), &clock).await;
             let mut states = Vec::new();
             for session in self.evidence().logs.keys() {
                 match engine.session(session).state().await {
@@ -204,8 +238,15 @@ impl World {
     }
 
     async fn spend(&mut self, life: &Life) -> End {
-        let (engine, clock) = self.start(Some(life.plan.clone())).await;
+        let clock = Arc::new(PausedClock::starting(self.clock));
         let began = clock.now();
+        let wire = Wire::new();
+        let plans: Vec<_> =
+            [Some(&life.plan), life.second.as_ref()].into_iter().flatten().collect();
+        let mut engines = Vec::new();
+        for plan in &plans {
+            engines.push(self.start(&wire, plan, &clock).await);
+        }
         let disk = self.disk.clone();
         let rests: Vec<(SessionId, Cell<Option<Seq>>)> =
             self.clients.iter().map(|c| (c.session().clone(), Cell::new(None))).collect();
@@ -213,15 +254,14 @@ impl World {
             let acting = self.clients.iter_mut().zip(&rests);
             let mut acting: Vec<_> = acting
                 .map(|(client, (_, rests))| {
-                    let (engine, disk) = (&engine, &disk);
+                    let (engines, disk) = (&engines, &disk);
                     Box::pin(async move {
                         tokio::time::sleep(life.away).await;
-                        client.run(engine, disk, rests).await;
+                        client.run(engines, disk, rests).await;
                     })
                 })
                 .collect();
-            // Clients act as long as the process does, and always in the same order: bells wake
-            // those who listen in any.
+            // Clients act as long as the processes do, and always in the same order.
             let resting = poll_fn(|context| {
                 for client in &mut acting {
                     let _never_done = client.as_mut().poll(context);
@@ -232,15 +272,17 @@ impl World {
                     Poll::Pending
                 }
             });
+            let crashed =
+                futures_util::future::select_all(plans.iter().map(|plan| Box::pin(plan.crashed())));
             tokio::select! {
                 biased;
-                () = life.plan.crashed() => Some(End::Crashed),
+                _ = crashed => Some(End::Crashed),
                 () = resting => Some(End::Rest),
-                end = end(&engine, life.fate) => end,
+                end = end(&engines, life.fate) => end,
+                () = turn(&engines, &disk, life) => None,
             }
         };
-        let passed = clock.now().duration_since(began).as_secs();
-        self.clock += passed + 1;
+        self.clock += clock.now().duration_since(began).as_secs() + 1;
         let Some(end) = end else {
             let status: Vec<String> = self.clients.iter().map(Client::status).collect();
             panic!("{}: stuck\n{}", self.label, status.join("\n"));
@@ -248,24 +290,20 @@ impl World {
         end
     }
 
-    async fn start(&mut self, plan: Option<Arc<Plan>>) -> (Engine, Arc<PausedClock>) {
+    async fn start(&mut self, wire: &Wire, plan: &Arc<Plan>, clock: &Arc<PausedClock>) -> Engine {
         self.lives += 1;
-        let store = match plan {
-            Some(plan) => MemoryStore::with_faults(self.disk.clone(), plan),
-            None => MemoryStore::on(self.disk.clone()),
-        };
+        let memory = MemoryStore::with_faults(self.disk.clone(), plan.clone());
         let model: Arc<dyn Model> = Arc::new(self.model.clone());
-        let clock = Arc::new(PausedClock::starting(self.clock));
         let parts = Parts {
             node: NodeId::new(&format!("process{}", self.lives)).expect("a node id"),
-            store: Store::of(Arc::new(store)),
+            store: wire.connect(memory, plan.clone()),
             clock: clock.clone(),
             ids: Arc::new(CountedIds::new("fresh")),
             models: BTreeMap::from([("scripted".to_owned(), model)]),
             tools: Toolset::new(self.workshop.tools()).expect("valid schemas"),
             config: self.config.clone(),
         };
-        (Engine::start(parts).await.expect("a store that takes the node"), clock)
+        Engine::start(parts).await.expect("a store that takes the node")
     }
 
     fn fail_on(&self, wrong: &[Violation]) {
@@ -295,8 +333,8 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
 }
 
-/// Waits for the end that was meant for a process; nothing when it got stuck before.
-async fn end(engine: &Engine, fate: Fate) -> Option<End> {
+/// Waits for the end that was meant for a life; nothing when it got stuck before.
+async fn end(engines: &[Engine], fate: Fate) -> Option<End> {
     match fate {
         Fate::Rest => {
             tokio::time::sleep(PATIENCE).await;
@@ -308,15 +346,34 @@ async fn end(engine: &Engine, fate: Fate) -> Option<End> {
         }
         Fate::Drained(after) => {
             tokio::time::sleep(after).await;
-            engine.shutdown().await;
+            join_all(engines.iter().map(Engine::shutdown)).await;
             Some(End::Left)
         }
         Fate::Stopped(after) => {
             tokio::time::sleep(after).await;
-            engine.stop().await;
+            join_all(engines.iter().map(Engine::stop)).await;
             Some(End::Left)
         }
     }
+}
+
+/// What happens to the first process in the middle of its life; it never ends it.
+async fn turn(engines: &[Engine], disk: &Disk, life: &Life) {
+    match life.turn {
+        Turn::None => {}
+        Turn::Leaves(after) => {
+            tokio::time::sleep(after).await;
+            engines[0].shutdown().await;
+        }
+        Turn::CutOff(after) => {
+            tokio::time::sleep(after).await;
+            life.plan.cut_off(true);
+            disk.bury(&engines[0].parts().node);
+            tokio::time::sleep(CUT).await;
+            life.plan.cut_off(false);
+        }
+    }
+    std::future::pending().await
 }
 
 /// Whether every client rests, and has seen all there is.

@@ -121,8 +121,8 @@ async fn check_session(
         let next = walk.state.head.next();
         let page = match store.read(id, next, most).await {
             Ok(page) => page,
-            // One after another, to find out which one it is.
-            Err(LogError::Unavailable(_)) if most > 1 => {
+            // One after another, to find out which one it is, and to check those before it.
+            Err(_) if most > 1 => {
                 most = 1;
                 continue;
             }

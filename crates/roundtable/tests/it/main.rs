@@ -5,7 +5,9 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::type_complexity,
+    clippy::disallowed_methods,
     reason = "a test stops loudly when an assumption is wrong"
 )]
 
+mod archive;
 mod talk;

@@ -1,0 +1,79 @@
+//! `roundtable sessions`: which there are.
+
+use std::process::ExitCode;
+
+use roundtable::core::session::Status;
+use roundtable::core::settings::Kind;
+use roundtable::ports::Listed;
+use serde_json::json;
+
+use crate::config::Config;
+use crate::out;
+
+/// How much of a topic is shown.
+const TOPIC: usize = 60;
+
+/// What is listed, and how.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// How many to list.
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    limit: usize,
+    /// Print every session as a line of JSON, and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let sessions = config.archive()?.sessions(options.limit).await?;
+    let lines: String = if options.json {
+        sessions.iter().map(json_line).collect()
+    } else if sessions.is_empty() && options.limit > 0 {
+        "There are no sessions yet; `roundtable demo` starts one.\n".to_owned()
+    } else {
+        out::plain(&sessions.iter().map(line).collect::<String>())
+    };
+    out::put(&lines)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(listed: &Listed) -> String {
+    let summary = &listed.summary;
+    let rounds = match summary.rounds_completed {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    let (kind, status) = (kind(summary.kind), status(summary.status));
+    let topic = out::line(&summary.topic, TOPIC);
+    format!("{}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session)
+}
+
+fn json_line(listed: &Listed) -> String {
+    let summary = &listed.summary;
+    let line = json!({
+        "session": listed.session,
+        "kind": summary.kind,
+        "status": summary.status,
+        "rounds_completed": summary.rounds_completed,
+        "current_round": summary.current_round,
+        "events": listed.head,
+        "topic": summary.topic,
+    });
+    format!("{line}\n")
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Debate => "debate",
+        Kind::Scene => "scene",
+        Kind::Chat => "chat",
+    }
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Active => "active",
+        Status::Paused => "paused",
+        Status::Completed => "completed",
+    }
+}

@@ -1,0 +1,149 @@
+//! `roundtable show`: what happened in a session, or in one of its turns.
+
+mod iteration;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::bail;
+use roundtable::Archive;
+use roundtable::core::event::{Body, Event, Seq, TurnEvent};
+use roundtable::core::id::{AgentId, SessionId, TurnId};
+use roundtable::core::turn::Context;
+
+use crate::config::Config;
+use crate::out;
+use crate::trace::Trace;
+
+/// How many events are read and printed at once.
+const PAGE: usize = 256;
+
+/// How many sessions or turns an error names.
+const NAMED: usize = 8;
+
+/// What is shown, and how.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The session.
+    session: SessionId,
+    /// Print every event, or every iteration, as a line of JSON, and nothing else.
+    #[arg(long)]
+    json: bool,
+    /// Show what was said in this turn: its number in the trace, or its id.
+    #[arg(long, value_name = "TURN")]
+    turn: Option<String>,
+    /// Only this iteration of the turn.
+    #[arg(long, value_name = "N", requires = "turn")]
+    iteration: Option<u32>,
+}
+
+/// A turn of a session.
+struct Named {
+    turn: TurnId,
+    agent: AgentId,
+}
+
+pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let archive = config.archive()?;
+    if archive.find(&options.session).await?.is_none() {
+        bail!(unknown_session(&archive, &options.session).await?);
+    }
+    match &options.turn {
+        None => show_log(&archive, options).await?,
+        Some(turn) => show_turn(&archive, options, turn).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn show_log(archive: &Archive, options: &Options) -> anyhow::Result<()> {
+    let (mut trace, mut next) = (Trace::default(), Seq(1));
+    loop {
+        let page = archive.read(&options.session, next, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        next = last.seq.next();
+        let lines: String = if options.json {
+            page.iter().map(json_line).collect::<Result<_, _>>()?
+        } else {
+            page.iter().map(|event| out::plain(&trace.line(event))).collect()
+        };
+        if !out::put(&lines)? {
+            return Ok(());
+        }
+    }
+}
+
+fn json_line(value: &impl serde::Serialize) -> serde_json::Result<String> {
+    Ok(format!("{}\n", serde_json::to_string(value)?))
+}
+
+async fn show_turn(archive: &Archive, options: &Options, wanted: &str) -> anyhow::Result<()> {
+    let turns = turns(&archive.log(&options.session).await?);
+    let by_number = wanted.parse().ok().and_then(|number: usize| number.checked_sub(1));
+    let found = match by_number {
+        Some(index) => turns.get(index),
+        None => turns.iter().find(|named| named.turn.as_str() == wanted),
+    };
+    let Some(named) = found else { bail!(unknown_turn(wanted, &turns)) };
+    let Some(context) = archive.turn(&options.session, &named.turn).await? else {
+        bail!(
+            "nothing is known of {} but its events; see `roundtable show` without --turn",
+            named.turn
+        )
+    };
+    let iterations = context.iterations().iter();
+    let iterations = iterations.filter(|known| options.iteration.is_none_or(|n| known.number == n));
+    let shown: String = if options.json {
+        iterations.map(|known| json_line(known.as_ref())).collect::<Result<_, _>>()?
+    } else {
+        let heading = format!("{} ({})\n", named.agent.suffix(), named.turn);
+        let lines: String = iterations.map(|known| iteration::lines(known)).collect();
+        if lines.is_empty() { lines } else { out::plain(&format!("{heading}{lines}")) }
+    };
+    match (shown.is_empty(), options.iteration) {
+        (true, Some(number)) => bail!(unknown_iteration(number, &context)),
+        _ => Ok(out::put(&shown).map(|_| ())?),
+    }
+}
+
+/// The turns of a log, in the order in which they began.
+fn turns(log: &[Arc<Event>]) -> Vec<Named> {
+    let begun = log.iter().filter_map(|event| match (&event.body, &event.place.turn) {
+        (Body::Turn(TurnEvent::TurnStarted { agent, .. }), Some(turn)) => {
+            Some(Named { turn: turn.clone(), agent: agent.clone() })
+        }
+        _ => None,
+    });
+    begun.collect()
+}
+
+async fn unknown_session(archive: &Archive, session: &SessionId) -> anyhow::Result<String> {
+    let known = archive.sessions(NAMED).await?;
+    if known.is_empty() {
+        return Ok(format!("there is no session {session}; there are none yet"));
+    }
+    let known: String = known.iter().map(|listed| format!("\n  {}", listed.session)).collect();
+    Ok(format!("there is no session {session}; the newest are:{known}"))
+}
+
+fn unknown_turn(wanted: &str, turns: &[Named]) -> String {
+    let named = |(index, named): (usize, &Named)| {
+        format!("\n  {}  {}  {}", index + 1, named.turn, named.agent.suffix())
+    };
+    let known: String = turns.iter().enumerate().take(NAMED).map(named).collect();
+    match turns.len() {
+        0 => format!("there is no turn {wanted}; this session has none yet"),
+        count if count > NAMED => format!(
+            "there is no turn {wanted}; there are {count}, see `roundtable show` without --turn; \
+             the first are:{known}"
+        ),
+        _ => format!("there is no turn {wanted}; there are:{known}"),
+    }
+}
+
+fn unknown_iteration(wanted: u32, context: &Context) -> String {
+    let known = match context.current_iteration() {
+        1 => "only iteration 1".to_owned(),
+        last => format!("iterations 1 to {last}"),
+    };
+    format!("there is no iteration {wanted} in this turn; it has {known}")
+}

@@ -1,0 +1,147 @@
+//! How the processes of a world hear of each other: bells that may stay silent, and leases that
+//! are out of reach while a process is cut off from its store.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
+use roundtable_backend::MemoryStore;
+use roundtable_core::id::{CommandId, NodeId, SessionId};
+use roundtable_ports::{
+    Answered, Bell, Inbox, LeaseError, Leases, LogError, Ownership, Posted, Rings, Store,
+};
+use tokio::sync::broadcast;
+
+use super::plan::Plan;
+
+/// How many rings wait for a slow listener. One that missed some has heard enough to look.
+const RINGS: usize = 64;
+
+/// The bells of a world. Listeners hear a ring in the order in which they began to listen, so that
+/// the same start gives the same run.
+#[derive(Clone)]
+pub(super) struct Wire {
+    rings: broadcast::Sender<SessionId>,
+    posts: broadcast::Sender<()>,
+}
+
+impl Wire {
+    pub fn new() -> Self {
+        Self { rings: broadcast::Sender::new(RINGS), posts: broadcast::Sender::new(RINGS) }
+    }
+
+    /// A store on this wire, for one process.
+    pub fn connect(&self, memory: MemoryStore, plan: Arc<Plan>) -> Store {
+        let memory = Arc::new(memory);
+        let line = Arc::new(Line { memory: memory.clone(), plan, wire: self.clone() });
+        Store { leases: line.clone(), bell: line.clone(), inbox: line, ..Store::of(memory) }
+    }
+}
+
+struct Line {
+    memory: Arc<MemoryStore>,
+    plan: Arc<Plan>,
+    wire: Wire,
+}
+
+impl Line {
+    fn check_reachable(&self) -> Result<(), LeaseError> {
+        if self.plan.is_cut_off() {
+            return Err(LeaseError::Unavailable("cut off".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn ring_for_posts(&self) {
+        // Nobody listens, or a ring is lost: both are allowed.
+        if !self.plan.loses_ring() {
+            let _ = self.wire.posts.send(());
+        }
+    }
+}
+
+#[async_trait]
+impl Leases for Line {
+    async fn claim_one(&self, session: &SessionId, node: &NodeId) -> Result<Ownership, LeaseError> {
+        self.check_reachable()?;
+        self.memory.claim_one(session, node).await
+    }
+
+    async fn renew(&self, node: &NodeId) -> Result<(), LeaseError> {
+        self.check_reachable()?;
+        self.memory.renew(node).await
+    }
+
+    async fn release(&self, own: &Ownership) -> Result<(), LeaseError> {
+        self.check_reachable()?;
+        self.memory.release(own).await
+    }
+}
+
+#[async_trait]
+impl Bell for Line {
+    async fn ring(&self, session: &SessionId) {
+        if !self.plan.loses_ring() {
+            let _ = self.wire.rings.send(session.clone());
+        }
+    }
+
+    async fn listen(&self, session: &SessionId) -> Rings {
+        let wanted = session.clone();
+        let rings = heard(self.wire.rings.subscribe()).filter(move |rung| {
+            // Rings that were missed may have been any session's.
+            let rung = rung.as_ref().is_none_or(|rung| *rung == wanted);
+            std::future::ready(rung)
+        });
+        rings.map(|_| ()).boxed()
+    }
+}
+
+#[async_trait]
+impl Inbox for Line {
+    async fn post(&self, posted: &Posted) -> Result<(), LogError> {
+        self.memory.post(posted).await?;
+        self.ring_for_posts();
+        Ok(())
+    }
+
+    async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
+        self.memory.list_posted(node).await
+    }
+
+    async fn answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+        answer: &Answered,
+    ) -> Result<(), LogError> {
+        self.memory.answer(session, id, answer).await?;
+        self.ring_for_posts();
+        Ok(())
+    }
+
+    async fn take_answer(
+        &self,
+        session: &SessionId,
+        id: &CommandId,
+    ) -> Result<Option<Answered>, LogError> {
+        self.memory.take_answer(session, id).await
+    }
+
+    async fn listen_inbox(&self) -> Rings {
+        heard(self.wire.posts.subscribe()).map(|_| ()).boxed()
+    }
+}
+
+/// What a receiver hears; nothing stands for rings that it missed.
+fn heard<T: Clone + Send + 'static>(
+    receiver: broadcast::Receiver<T>,
+) -> impl stream::Stream<Item = Option<T>> + Send {
+    stream::unfold(receiver, |mut receiver| async {
+        match receiver.recv().await {
+            Ok(rung) => Some((Some(rung), receiver)),
+            Err(broadcast::error::RecvError::Lagged(_)) => Some((None, receiver)),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    })
+}
