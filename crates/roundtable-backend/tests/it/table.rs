@@ -74,11 +74,6 @@ impl Table {
         rounds(handle, count).await;
     }
 
-    /// The head of a session.
-    pub async fn head(&self, name: &str) -> Seq {
-        Store::of(self.store.clone()).directory.find(&session(name)).await.unwrap().unwrap().head
-    }
-
     /// Stops the engine and closes the store.
     pub async fn close(self) {
         self.engine.shutdown().await;
