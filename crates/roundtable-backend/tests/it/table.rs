@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roundtable_backend::SqliteStore;
-use roundtable_core::event::{Opening, Seq};
+use roundtable_core::event::Opening;
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::Command;
 use roundtable_core::settings::{Kind, Order, Settings};
