@@ -44,7 +44,7 @@ impl Kept {
     }
 
     fn check(&self, own: &Ownership) -> Result<(), LogError> {
-        let is_owner = self.epoch == own.epoch;
+        let is_owner = self.epoch == own.epoch && self.owner.as_ref() == Some(&own.node);
         if is_owner { Ok(()) } else { Err(LogError::Fenced { epoch: self.epoch }) }
     }
 }

@@ -11,5 +11,3 @@
 
 mod conformance;
 mod memory;
-mod scene;
-mod table;
