@@ -17,7 +17,7 @@ use config::Config;
 
 /// Durable conversations among several LLM agents.
 #[derive(Parser)]
-#[command(name = "roundtable", version, about, arg_required_else_help = true)]
+#[command(name = "roundtable", version, arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     config: config::Options,

@@ -1,6 +1,6 @@
 //! The engine: loads sessions on demand, hands them their letters, stops in an orderly way.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use roundtable_core::agent::Agent;
@@ -24,6 +24,8 @@ struct Inner {
     parts: Parts,
     sessions: Mutex<HashMap<SessionId, mpsc::Sender<Letter>>>,
     speeches: Speeches,
+    /// Sessions that could not be loaded because the store was out of reach.
+    missed: Mutex<BTreeSet<SessionId>>,
     permits: Arc<Semaphore>,
     wakes: mpsc::Sender<Wake>,
     tasks: TaskTracker,
@@ -51,6 +53,7 @@ impl Engine {
             parts,
             sessions: Mutex::default(),
             speeches: Speeches::default(),
+            missed: Mutex::default(),
             wakes,
             tasks: TaskTracker::new(),
             effects: TaskTracker::new(),
@@ -215,6 +218,21 @@ impl Engine {
         if sessions.get(session).is_some_and(mpsc::Sender::is_closed) {
             sessions.remove(session);
         }
+    }
+
+    /// Remembers a session that could not be loaded. It may have work, and while the store thinks
+    /// that this engine owns it, nobody else looks for it.
+    pub(crate) fn miss(&self, session: &SessionId) {
+        self.missed().insert(session.clone());
+    }
+
+    /// The sessions to try again.
+    pub(crate) fn take_missed(&self) -> BTreeSet<SessionId> {
+        std::mem::take(&mut self.missed())
+    }
+
+    fn missed(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.0.missed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Letter>>> {

@@ -77,3 +77,14 @@ pub enum EngineError {
     #[error("the engine is stopping; send it again when it is back")]
     Stopping,
 }
+
+impl EngineError {
+    /// Whether the same may go through later, because the store was out of reach.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            Self::Log(error) => error.is_transient(),
+            Self::Lease(error) => matches!(error, LeaseError::Unavailable(_)),
+            _ => false,
+        }
+    }
+}

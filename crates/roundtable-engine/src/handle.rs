@@ -54,6 +54,12 @@ impl SessionHandle {
                 let posted = Posted { id, session: self.session.clone(), command };
                 inbox::send(&self.engine, posted).await
             }
+            Err(refused @ EngineError::Reject(_)) => {
+                if let Some(id) = &id {
+                    inbox::withdraw(&self.engine, &self.session, id).await;
+                }
+                Err(refused)
+            }
             done => done,
         }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
 use roundtable_core::Reject;
+use roundtable_core::digest::Digest;
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_ports::{Answered, LeaseError, LogError, Posted, Receipt};
 use tokio::time::MissedTickBehavior;
@@ -113,7 +114,17 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
 /// Leaves a command for the process that owns its session, and waits for the answer. If that
 /// process goes away first, the session can be had here.
 pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, EngineError> {
-    let inbox = engine.parts().store.inbox.clone();
+    let store = &engine.parts().store;
+    // An answer that a process left behind may be older than what was done since.
+    if let Some(done) = store.log.find_command(&posted.session, &posted.id).await? {
+        let same = done.digest == Digest::of_json(&posted.command);
+        return if same {
+            Ok(done.receipt)
+        } else {
+            Err(EngineError::CommandReused { id: posted.id })
+        };
+    }
+    let inbox = store.inbox.clone();
     let mut rings = inbox.listen_inbox().await.chain(stream::pending());
     leave(engine, &posted).await?;
     let mut look = tokio::time::interval(engine.parts().config.poll_every);
@@ -135,14 +146,20 @@ pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, Eng
             // Another caller with the same command may have taken the answer; it is given again.
             Err(EngineError::Lease(LeaseError::Held { .. })) => leave(engine, &posted).await?,
             done => {
-                // The answer that nobody will give any more is cleared away.
-                let gone = Answered::CommandReused;
-                let _ = inbox.answer(&posted.session, &posted.id, &gone).await;
-                let _ = inbox.take_answer(&posted.session, &posted.id).await;
+                withdraw(engine, &posted.session, &posted.id).await;
                 return done;
             }
         }
     }
+}
+
+/// Takes a command back that has its answer: one that a process left behind before it was gone is
+/// not carried out later, when its sender has been told that it is refused.
+pub(crate) async fn withdraw(engine: &Engine, session: &SessionId, id: &CommandId) {
+    let inbox = &engine.parts().store.inbox;
+    let gone = Answered::CommandReused;
+    let _ = inbox.answer(session, id, &gone).await;
+    let _ = inbox.take_answer(session, id).await;
 }
 
 async fn leave(engine: &Engine, posted: &Posted) -> Result<(), EngineError> {

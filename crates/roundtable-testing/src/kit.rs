@@ -125,6 +125,9 @@ pub fn go_on(session: &SessionId, message_id: &str, results: Vec<ContextResult>)
     Command::Say(Say { text: None, results, ..message(session, message_id, "") })
 }
 
+/// How long a test waits for something to happen: in paused time, which costs nothing.
+const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
 /// The events of a session until one fits, from the start.
 pub async fn events_until(
     handle: &SessionHandle,
@@ -133,7 +136,8 @@ pub async fn events_until(
     let mut subscription = handle.subscribe(Seq(1)).await.expect("a session");
     let mut events = Vec::new();
     loop {
-        let event = subscription.next_event().await.expect("a log that can be read");
+        let next = tokio::time::timeout(PATIENCE, subscription.next_event()).await;
+        let event = next.expect("something happens").expect("a log that can be read");
         let done = last(&event);
         events.push(event);
         if done {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::file::DataFile;
 use super::reader::Readers;
 use super::writer::unavailable;
-use super::{FILE, OpenError, directory, lineage, read, schema};
+use super::{FILE, OpenError, directory, read, schema};
 
 /// A store in a directory, to be read only. Others may write it meanwhile.
 pub struct SqliteArchive {
@@ -32,10 +32,17 @@ pub struct SessionRow {
     pub parent_seq: Seq,
     /// The last event of its log.
     pub head: Seq,
-    /// The hash of that event.
-    pub head_hash: Digest,
     /// The session, as lists show it; nothing when it makes no sense.
     pub summary: Option<Summary>,
+}
+
+/// A snapshot, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotRow {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// Whether its state is the one that was written. One that is not is never used.
+    pub intact: bool,
 }
 
 impl SqliteArchive {
@@ -104,22 +111,16 @@ impl SqliteArchive {
         self.readers.read(move |connection| read::events(connection, &session, from, most)).await
     }
 
-    /// The hash of the event at this position, through the session's lineage.
-    ///
-    /// # Errors
-    /// [`LogError`] when there is no such event.
-    pub async fn hash_at(&self, session: &SessionId, seq: Seq) -> Result<Digest, LogError> {
-        let session = session.clone();
-        self.readers.read(move |connection| lineage::hash_at(connection, &session, seq)).await
-    }
-
-    /// The session's snapshot.
+    /// The session's snapshot, also where nobody would use it.
     ///
     /// # Errors
     /// [`LogError`] when it cannot be read.
-    pub async fn find_snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, LogError> {
+    pub async fn find_snapshot(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<SnapshotRow>, LogError> {
         let session = session.clone();
-        self.readers.read(move |connection| read::snapshot(connection, &session)).await
+        self.readers.read(move |connection| snapshot_row(connection, &session)).await
     }
 
     /// The rows of all sessions, oldest first; in place of one that cannot be read, why.
@@ -128,20 +129,6 @@ impl SqliteArchive {
     /// [`LogError`] when the table cannot be read.
     pub async fn rows(&self) -> Result<Vec<Result<SessionRow, String>>, LogError> {
         self.readers.read(all_rows).await
-    }
-
-    /// The row of the session with this id.
-    ///
-    /// # Errors
-    /// [`LogError`] when it cannot be read.
-    pub async fn find_row(&self, session: &SessionId) -> Result<Option<SessionRow>, LogError> {
-        let session = session.clone();
-        let find = move |connection: &Connection| {
-            let sql = format!("SELECT {COLUMNS} FROM session WHERE id = ?1");
-            let found = connection.query_row(&sql, [session.as_str()], session_row);
-            found.optional().map_err(|error| unavailable(&error))
-        };
-        self.readers.read(find).await
     }
 
     /// What is wrong with the file as a whole, in words: its pages, and events of no session.
@@ -155,7 +142,7 @@ impl SqliteArchive {
 
 /// What a list has, and what only a check needs.
 const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, \
-                       wake_at, parent, parent_seq, head_hash, number";
+                       wake_at, parent, parent_seq, number";
 
 fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
@@ -163,9 +150,22 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         parent: row.get(10)?,
         parent_seq: Seq(row.get(11)?),
         head: Seq(row.get(1)?),
-        head_hash: Digest::from_stored(row.get(12)?),
         summary: directory::summary(row)?,
     })
+}
+
+fn snapshot_row(
+    connection: &Connection,
+    session: &SessionId,
+) -> Result<Option<SnapshotRow>, LogError> {
+    let sql = "SELECT version, seq, state, snapshot.digest FROM snapshot \
+               JOIN session ON session.number = snapshot.session WHERE id = ?1";
+    let found = connection.query_row(sql, [session.as_str()], |row| {
+        let snapshot = Snapshot { version: row.get(0)?, seq: Seq(row.get(1)?), state: row.get(2)? };
+        let intact = Digest::of(&snapshot.state) == Digest::from_stored(row.get(3)?);
+        Ok(SnapshotRow { snapshot, intact })
+    });
+    found.optional().map_err(|error| unavailable(&error))
 }
 
 fn all_rows(connection: &Connection) -> Result<Vec<Result<SessionRow, String>>, LogError> {
@@ -174,7 +174,7 @@ fn all_rows(connection: &Connection) -> Result<Vec<Result<SessionRow, String>>, 
     let mut rows = statement.query([]).map_err(|error| unavailable(&error))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(|error| unavailable(&error))? {
-        let number: i64 = row.get(13).unwrap_or_default();
+        let number: i64 = row.get(12).unwrap_or_default();
         let because = |error| format!("the row of session number {number} cannot be read: {error}");
         found.push(session_row(row).map_err(because));
     }

@@ -161,13 +161,16 @@ fn find_words(connection: &Connection, place: &Lineage, seq: Seq) -> Result<i64,
 }
 
 fn erase_body(connection: &Connection, id: i64) -> Result<(), LogError> {
-    // The search has to be told what it is to forget, while it is still known. A fork may have
-    // the message too.
+    // The search has to be told what it is to forget while it is still known, and gets the empty
+    // text that is left. A fork may have the message too.
     let sql = "INSERT INTO message_text (message_text, rowid, text) \
                SELECT 'delete', message_content.id, message_content.text FROM message \
                JOIN message_content ON message_content.id = message.id \
                JOIN event ON event.id = message.body \
                WHERE message.body = ?1 AND event.body IS NOT NULL";
+    execute(connection, sql, [id])?;
+    let sql = "INSERT INTO message_text (rowid, text) SELECT message.id, '' FROM message \
+               JOIN event ON event.id = message.body WHERE message.body = ?1 AND event.body IS NOT NULL";
     execute(connection, sql, [id])?;
     execute(connection, "UPDATE event SET salt = NULL, body = NULL WHERE id = ?1", [id])?;
     execute(connection, "DELETE FROM request WHERE body = ?1", [id])

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use roundtable_core::event::Seq;
 
-pub use archive::{SessionRow, SqliteArchive};
+pub use archive::{SessionRow, SnapshotRow, SqliteArchive};
 use bell::Doorbell;
 pub use erase::{EraseError, Words};
 use file::DataFile;

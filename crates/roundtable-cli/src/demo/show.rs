@@ -170,15 +170,18 @@ impl Show {
     /// and whatever they did not bring is in the event that ends the call.
     fn words(&mut self, event: &Event, body: &IterationEvent) -> String {
         let (text, end) = match body {
-            IterationEvent::ModelCallFinished { text, .. } => (text, ""),
+            IterationEvent::ModelCallFinished { text, .. } => (text, None),
             IterationEvent::ModelCallInterrupted { partial, .. } => {
-                (partial, " [cut off; asked again]\n")
+                (partial, Some("[cut off; asked again]\n"))
             }
-            IterationEvent::ModelCallCancelled { partial, .. } => (partial, " [stopped]"),
+            IterationEvent::ModelCallCancelled { partial, .. } => (partial, Some("[stopped]")),
             _ => return String::new(),
         };
         let heard = event.place.iteration.as_ref().and_then(|id| self.heard.remove(id));
-        format!("{}{end}", text.get(heard.unwrap_or_default()..).unwrap_or_default())
+        let heard = heard.unwrap_or_default();
+        let rest = text.get(heard..).unwrap_or_default();
+        let gap = if heard > 0 || !rest.is_empty() { " " } else { "" };
+        end.map_or_else(|| rest.to_owned(), |end| format!("{rest}{gap}{end}"))
     }
 
     fn name<'a>(&'a self, agent: &'a AgentId) -> &'a str {

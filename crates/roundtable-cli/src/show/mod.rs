@@ -56,9 +56,17 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 async fn show_log(archive: &Archive, options: &Options) -> anyhow::Result<()> {
-    let (mut trace, mut next) = (Trace::default(), Seq(1));
+    let (mut trace, mut next, mut most) = (Trace::default(), Seq(1), PAGE);
     loop {
-        let page = archive.read(&options.session, next, PAGE).await?;
+        let page = match archive.read(&options.session, next, most).await {
+            Ok(page) => page,
+            // One after another, to show what there is before the damage.
+            Err(_) if most > 1 => {
+                most = 1;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let Some(last) = page.last() else { return Ok(()) };
         next = last.seq.next();
         let lines: String = if options.json {

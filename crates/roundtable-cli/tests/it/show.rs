@@ -49,7 +49,9 @@ fn the_log_is_shown_line_by_line_each_inside_what_it_belongs_to() {
 fn r004_11_what_happened_in_an_iteration_can_be_asked() {
     let (home, session) = Home::with_demo();
     let out = home.run(&["show", &session, "--turn", "1", "--iteration", "1"]).ok();
-    insta::assert_snapshot!(steady(&out), @r#"
+    let timed = |line: &&str| !line.starts_with("  latency_ms: ");
+    let shown: Vec<&str> = out.lines().filter(timed).collect();
+    insta::assert_snapshot!(steady(&shown.join("\n")), @r#"
     ada (trn_…)
 
     iteration 1, <time> to <time>
@@ -57,7 +59,6 @@ fn r004_11_what_happened_in_an_iteration_can_be_asked() {
       user: User: Should we move our billing service to Rust this year?
       calls estimate_effort {"modules":12} (tcl_…)
         = About 18 weeks. A third of the modules touch money; count those double.
-      latency_ms: 0
       model: scripted
       stop: tool_calls
       usage: {"cached":0,"input":19,"output":0,"reasoning":0}
@@ -134,6 +135,20 @@ fn what_is_no_session_id_is_refused_with_what_is_one() {
     }
     let ran = home.run(&["show", "ses_a", "--iteration", "1"]);
     assert!(ran.code == Some(2) && ran.err.contains("--turn <TURN>"), "{}", ran.err);
+}
+
+#[test]
+fn f18_what_there_is_before_the_damage_is_shown_and_the_damage_is_named() {
+    let (home, session) = Home::with_demo();
+    let sql =
+        "UPDATE event SET body = replace(body, 'eighteen', 'nineteen') WHERE id & 0xffffffff = 21";
+    home.database().execute(sql, []).unwrap();
+    let ran = home.run(&["show", &session]);
+    assert_eq!((ran.out.lines().count(), ran.code), (20, Some(1)));
+    let expected = format!(
+        "error: the log of {session} is damaged at 21: the body is not the one that was written\n"
+    );
+    assert_eq!(ran.err, expected);
 }
 
 #[test]

@@ -19,6 +19,19 @@ fn found(sql: &str) -> String {
     steady(&out.replace(&session, "FIRST"))
 }
 
+/// The state in the only session's snapshot.
+fn snapshot(home: &Home) -> String {
+    let sql = "SELECT CAST(state AS TEXT) FROM snapshot";
+    home.database().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Makes another snapshot of the only session, in such a way that it seems to be one.
+fn put_snapshot(home: &Home, version: u32, state: &str) {
+    let digest = roundtable::core::digest::Digest::of(state.as_bytes());
+    let sql = "UPDATE snapshot SET version = ?1, state = ?2, digest = ?3";
+    home.database().execute(sql, (version, state.as_bytes(), digest.as_str())).unwrap();
+}
+
 #[test]
 fn what_is_sound_is_said_to_be_and_counted() {
     let (home, _) = Home::with_demo();
@@ -54,28 +67,46 @@ fn f18_a_changed_header_is_found() {
 
 #[test]
 fn f18_missing_events_are_found_wherever_they_were() {
-    for seq in [1, 30, 54] {
-        let found = found(&format!("DELETE FROM event WHERE id = (SESSION << 32) + {seq}"));
-        let expected = format!("FIRST at event {seq}: the event is missing");
-        assert!(found.contains(&expected) && found.contains("1 damage found"), "{found}");
-    }
-    let found = found("DELETE FROM event WHERE id >> 32 = SESSION");
-    assert!(found.contains("FIRST at event 1: the event is missing"), "{found}");
+    insta::assert_snapshot!(found("DELETE FROM event WHERE id = (SESSION << 32) + 1"), @r"
+    FIRST at event 1: the event is missing
+    Checked 2 sessions and 54 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("DELETE FROM event WHERE id = (SESSION << 32) + 30"), @r"
+    FIRST at event 30: the event is missing
+    Checked 2 sessions and 83 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("DELETE FROM event WHERE id = (SESSION << 32) + 54"), @r"
+    FIRST at event 54: the event is missing
+    Checked 2 sessions and 107 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("DELETE FROM event WHERE id >> 32 = SESSION"), @r"
+    FIRST at event 1: the event is missing
+    Checked 2 sessions and 54 events: 1 damage found.
+    ");
 }
 
 #[test]
 fn a_row_that_is_not_what_the_log_says_is_found() {
-    for (change, expected) in [
-        ("head = 53", "FIRST at event 53"),
-        ("head_hash = '00'", "FIRST at event 54"),
-        ("status = 'activ'", "the session's row is not what the log says"),
-        ("head = 'many'", "the row of session number 1 cannot be read"),
-        ("id = 'x'", "x: this is no id of a session"),
-    ] {
-        let found = found(&format!("UPDATE session SET {change} WHERE number = SESSION"));
-        assert!(found.contains(expected), "{change}: {found}");
-        assert!(found.contains("Checked 2 sessions"), "the other one is checked too: {found}");
-    }
+    insta::assert_snapshot!(found("UPDATE session SET head = 53 WHERE number = SESSION"), @r"
+    FIRST at event 53: it is not the event that was written last
+    Checked 2 sessions and 106 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("UPDATE session SET head_hash = '00' WHERE number = SESSION"), @r"
+    FIRST at event 54: it is not the event that was written last
+    Checked 2 sessions and 107 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("UPDATE session SET status = 'activ' WHERE number = SESSION"), @r"
+    FIRST at event 54: the session's row is not what the log says
+    Checked 2 sessions and 108 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("UPDATE session SET head = 'many' WHERE number = SESSION"), @r"
+    the file: the row of session number 1 cannot be read: Invalid column type Text at index: 1, name: head
+    Checked 2 sessions and 54 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("UPDATE session SET id = 'x' WHERE number = SESSION"), @r"
+    x: this is no id of a session
+    Checked 2 sessions and 54 events: 1 damage found.
+    ");
 }
 
 #[test]
@@ -93,10 +124,31 @@ fn an_origin_that_is_none_is_found_and_followed_nowhere() {
 }
 
 #[test]
+fn a_snapshot_that_is_not_the_state_of_the_log_is_found() {
+    let (home, session) = Home::with_demo();
+    let state = snapshot(&home).replace("\"last_number\":2", "\"last_number\":3");
+    put_snapshot(&home, 1, &state);
+    let Ran { out, code, .. } = home.run(&["verify"]);
+    insta::assert_snapshot!(out.replace(&session, "FIRST"), @r"
+    FIRST at event 54: the snapshot is not the state that the log gives
+    Checked 1 session and 54 events: 1 damage found.
+    ");
+    assert_eq!(code, Some(1));
+    insta::assert_snapshot!(found("UPDATE snapshot SET state = x'7b' WHERE session = SESSION"), @r"
+    FIRST at event 54: the snapshot is not the one that was written, and is not used
+    Checked 2 sessions and 108 events: 1 damage found.
+    ");
+    insta::assert_snapshot!(found("UPDATE snapshot SET seq = 60 WHERE session = SESSION"), @r"
+    FIRST at event 60: the snapshot is of an event that is not there, and is not used
+    Checked 2 sessions and 108 events: 1 damage found.
+    ");
+}
+
+#[test]
 fn a_snapshot_of_another_form_is_not_used_and_so_no_damage() {
-    let sql = "UPDATE snapshot SET version = 2, state = CAST('{}' AS BLOB) WHERE session = SESSION";
-    let (home, _) = damaged(sql);
-    home.run(&["verify"]).ok();
+    let (home, _) = Home::with_demo();
+    put_snapshot(&home, 2, "{}");
+    home.assert_sound();
 }
 
 #[test]

@@ -96,7 +96,12 @@ impl SessionTask {
         };
         let (own, live) = match loaded {
             Ok(loaded) => loaded,
-            Err(error) => return refuse_all(&mut mailbox, &error).await,
+            Err(error) => {
+                if error.is_transient() {
+                    engine.miss(&session);
+                }
+                return refuse_all(&mut mailbox, &error).await;
+            }
         };
         let (reporter, reports) = mpsc::channel(engine.parts().config.mailbox);
         let bus = Arc::new(SessionBus::new(session.clone(), reporter.clone()));

@@ -10,6 +10,8 @@ use roundtable_models::scripted::{Reply, Script};
 use roundtable_ports::Drafts as _;
 use roundtable_testing::{Kit, agent, events_until, opening, rounds, say, until};
 
+use crate::seen::next;
+
 const WORDS: &str = "Grüße aus der Ferne: a long answer, said bit by bit, with ünusual letters.";
 
 fn slowly() -> Script {
@@ -23,7 +25,7 @@ async fn updates(subscription: &mut Subscription, rounds: usize) -> Vec<Update> 
     let mut updates = Vec::new();
     let mut closed = 0;
     while closed < rounds {
-        let update = subscription.next().await.unwrap();
+        let update = next(subscription).await;
         if let Update::Event(event) = &update {
             closed += usize::from(event.body.kind() == "round_closed");
         }
@@ -102,7 +104,7 @@ async fn a_late_reader_gets_the_text_so_far_wherever_it_begins() {
     let mut first = session.subscribe(Seq(1)).await.unwrap();
     let mut heard = 0;
     while heard < 10 {
-        heard += usize::from(matches!(first.next().await.unwrap(), Update::Delta(_)));
+        heard += usize::from(matches!(next(&mut first).await, Update::Delta(_)));
     }
     let head = session.state().await.unwrap().head;
     // From the start of the log, and from its end: the start of the call lies before.
@@ -110,7 +112,7 @@ async fn a_late_reader_gets_the_text_so_far_wherever_it_begins() {
         let mut late = session.subscribe(from).await.unwrap();
         let mut so_far = BTreeMap::new();
         while so_far.len() < 2 {
-            if let Update::Delta(delta) = late.next().await.unwrap() {
+            if let Update::Delta(delta) = next(&mut late).await {
                 assert_eq!(delta.offset, 0);
                 so_far.insert(delta.since, delta.text);
             }
@@ -145,7 +147,7 @@ async fn f27_a_stop_while_streaming_keeps_what_was_said_and_marks_it() {
     session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
     let mut seen = Vec::new();
     while seen.iter().filter(|update| matches!(update, Update::Delta(_))).count() < 12 {
-        seen.push(subscription.next().await.unwrap());
+        seen.push(next(&mut subscription).await);
     }
     session.command(Command::Stop, None).await.unwrap();
     seen.extend(updates(&mut subscription, 1).await);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_core::agent::Agent;
 use roundtable_core::context_request::ContextRequest;
@@ -12,7 +13,7 @@ use roundtable_core::event::{
 use roundtable_core::id::{AgentId, TurnId};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{ToolDecl, ToolOutcome, ToolResult};
-use roundtable_engine::{Engine, SessionHandle};
+use roundtable_engine::{Engine, SessionHandle, Subscription, Update};
 use roundtable_testing::{agent, opening, rounds, say};
 
 /// An agent with these tools.
@@ -26,6 +27,12 @@ pub async fn one_round(engine: &Engine, agents: Vec<Agent>) -> (SessionHandle, V
     session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
     let events = rounds(&session, 1).await;
     (session, events)
+}
+
+/// The next update of a reader, which has to come at some time.
+pub async fn next(subscription: &mut Subscription) -> Update {
+    let next = tokio::time::timeout(Duration::from_secs(3600), subscription.next()).await;
+    next.expect("something happens").unwrap()
 }
 
 /// The kinds of these events.

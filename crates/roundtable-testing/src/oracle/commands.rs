@@ -115,10 +115,11 @@ fn check_inputs(evidence: &Evidence, session: &SessionId, orders: &[&Order], fou
                 *fates.entry(message_id).or_insert(10) += 1;
             }
             Body::Session(SessionEvent::SessionRoundSuperseded { redo: true, .. }) => redo = true,
-            // A round that is run again is no second effect of its message.
+            // A round that is run again is no second effect of its message, which may even be the
+            // origin's, in a fork.
+            Body::Round(RoundEvent::RoundOpened { .. }) if std::mem::take(&mut redo) => {}
             Body::Round(RoundEvent::RoundOpened { input, .. }) => {
-                let again = std::mem::take(&mut redo);
-                *fates.entry(input.message_id()).or_insert(10) += u32::from(!again);
+                *fates.entry(input.message_id()).or_insert(10) += 1;
             }
             _ => {}
         }

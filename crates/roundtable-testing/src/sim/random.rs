@@ -56,7 +56,7 @@ pub fn simulate_planned_stops(seed: Seed) -> Evidence {
 fn world(label: String, dice: &mut Dice) -> World {
     let script = script(&mut dice.split());
     let mut clients = Vec::new();
-    let sessions: Vec<SessionId> = (0..*dice.pick(&[3, 3, 3, 4, 4, 5, 6, 8]))
+    let sessions: Vec<SessionId> = (0..*dice.pick(&[3, 3, 3, 3, 4, 4, 5, 8]))
         .map(|n| SessionId::new(&format!("s{n}")).expect("a session id"))
         .collect();
     let mut opened: Vec<SessionId> = Vec::new();
@@ -98,10 +98,10 @@ fn life(dice: &mut Dice) -> Life {
     let life = Life::with(plan(dice)).ending(fate).alone_for(away(dice));
     let soon = Duration::from_millis(dice.within(0..6000));
     match dice.within(0..10) {
-        0 => life.beside(plan(dice)),
-        1 => life.beside(plan(dice)).taking(Turn::Leaves(soon)),
-        2 => life.beside(plan(dice)).taking(Turn::CutOff(soon)),
-        3 => life.taking(Turn::CutOff(soon)),
+        0..2 => life.beside(plan(dice)),
+        2 => life.beside(plan(dice)).taking(Turn::Leaves(soon)),
+        3 => life.beside(plan(dice)).taking(Turn::CutOff(soon)),
+        4 => life.taking(Turn::CutOff(soon)),
         _ => life,
     }
 }
@@ -179,7 +179,7 @@ fn say(dice: &mut Dice) -> Act {
 
 fn acts(dice: &mut Dice) -> Vec<Act> {
     let mut acts = Vec::new();
-    for _ in 0..*dice.pick(&[1, 1, 2, 2, 3]) {
+    for _ in 0..*dice.pick(&[1, 1, 1, 2, 2, 3]) {
         if dice.permille(500) {
             acts.push(Act::Wait(dice.within(0..4000)));
         }

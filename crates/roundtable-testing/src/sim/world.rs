@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -17,15 +18,15 @@ use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::session::Session;
 use roundtable_engine::{Config, Engine, Parts, Toolset};
 use roundtable_models::scripted::{Script, ScriptedModel};
-use roundtable_ports::{Clock as _, Model};
+use roundtable_ports::{Clock as _, Ids, Model};
 use tokio::runtime::{Builder, Runtime};
 
 use super::client::Client;
 use super::plan::{CUT, Plan};
 use super::wire::Wire;
 use super::workshop::Workshop;
+use crate::PausedClock;
 use crate::oracle::{Evidence, Violation};
-use crate::{CountedIds, PausedClock};
 
 /// How long a process may take to come to rest before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(7200);
@@ -298,7 +299,7 @@ impl World {
             node: NodeId::new(&format!("process{}", self.lives)).expect("a node id"),
             store: wire.connect(memory, plan.clone()),
             clock: clock.clone(),
-            ids: Arc::new(CountedIds::new("fresh")),
+            ids: Arc::new(OwnIds { process: self.lives, last: AtomicU64::new(0) }),
             models: BTreeMap::from([("scripted".to_owned(), model)]),
             tools: Toolset::new(self.workshop.tools()).expect("valid schemas"),
             config: self.config.clone(),
@@ -326,6 +327,18 @@ impl World {
             }
         }
         lines.join("\n")
+    }
+}
+
+/// Ids that no other process gives.
+struct OwnIds {
+    process: u32,
+    last: AtomicU64,
+}
+
+impl Ids for OwnIds {
+    fn fresh(&self) -> String {
+        format!("p{}n{}", self.process, self.last.fetch_add(1, Ordering::Relaxed))
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use roundtable_backend::{SessionRow, SqliteArchive};
+use roundtable_backend::{SessionRow, SnapshotRow, SqliteArchive};
 use roundtable_core::event::{Body, Event, Seq};
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
 use roundtable_core::session::Session;
 use roundtable_engine::SNAPSHOT_VERSION;
-use roundtable_ports::{LogError, Snapshot};
+use roundtable_ports::LogError;
 
 use super::PAGE;
 
@@ -99,8 +99,8 @@ fn origin_fault(row: &SessionRow, known: &BTreeMap<String, SessionRow>) -> Optio
     None
 }
 
-/// Reads a session from its first event on. Others may write it meanwhile, so what its row and
-/// its snapshot say is compared with the state at their own positions.
+/// Reads a session from its first event to its last. Others may write it meanwhile, so what its
+/// row and its snapshot say is compared with the state at their own positions.
 async fn check_session(
     store: &SqliteArchive,
     id: &SessionId,
@@ -114,10 +114,10 @@ async fn check_session(
             None
         }
     };
-    let mut walk = Walk { row, snapshot, state: Session::new(id.clone()), erased: false };
-    let until = walk.snapshot.as_ref().map_or(row.head, |snapshot| snapshot.seq.max(row.head));
+    let state = Session::new(id.clone());
+    let mut walk = Walk { row, snapshot, state, erased: false };
     let mut most = PAGE;
-    while walk.state.head < until {
+    loop {
         let next = walk.state.head.next();
         let page = match store.read(id, next, most).await {
             Ok(page) => page,
@@ -129,15 +129,14 @@ async fn check_session(
             Err(error) => return found.add_error(row, next, error),
         };
         if page.is_empty() {
-            break;
+            return walk.finish(found);
         }
-        for event in page.iter().take_while(|event| event.seq <= until) {
+        for event in &page {
             if !walk.step(event, found) {
                 return;
             }
         }
     }
-    walk.finish(store, found).await;
 }
 
 impl Verification {
@@ -158,7 +157,7 @@ impl Verification {
 /// A session on the way from its first event to its last.
 struct Walk<'a> {
     row: &'a SessionRow,
-    snapshot: Option<Snapshot>,
+    snapshot: Option<SnapshotRow>,
     state: Session,
     /// Whether a body was erased: rows and snapshots may know what the log no longer says.
     erased: bool,
@@ -192,51 +191,30 @@ impl Walk<'_> {
         if seq == self.row.head && self.row.summary != Some(Summary::of(&self.state)) {
             found.add(id, Some(seq), "the session's row is not what the log says");
         }
-        let here = |snapshot: &&Snapshot| snapshot.seq == seq;
+        let Some(SnapshotRow { snapshot, intact: true }) = &self.snapshot else { return };
         // One of another form is not used, so it does no harm.
-        let used = |snapshot: &&Snapshot| snapshot.version == SNAPSHOT_VERSION;
-        if let Some(snapshot) = self.snapshot.as_ref().filter(here).filter(used)
-            && serde_json::from_slice(&snapshot.state).ok().as_ref() != Some(&self.state)
-        {
+        let used = snapshot.seq == seq && snapshot.version == SNAPSHOT_VERSION;
+        if used && serde_json::from_slice(&snapshot.state).ok().as_ref() != Some(&self.state) {
             found.add(id, Some(seq), "the snapshot is not the state that the log gives");
         }
     }
 
     /// Compares where the log ends with where it should.
-    async fn finish(self, store: &SqliteArchive, found: &mut Verification) {
+    fn finish(self, found: &mut Verification) {
         let (id, head) = (Some(self.row.id.as_str()), self.state.head);
-        if head < self.row.head {
-            let what = format!("the event is missing; the log should go on to {}", self.row.head);
-            return found.add(id, Some(head.next()), what);
+        if head < self.row.head || head <= self.row.parent_seq {
+            found.add(id, Some(head.next()), "the event is missing");
         }
-        if self.row.head <= self.row.parent_seq {
-            return found.add(id, Some(self.row.head), "it has no event of its own");
-        }
-        if self.snapshot.as_ref().is_some_and(|snapshot| snapshot.seq > head) {
-            found.add(id, Some(head.next()), "the snapshot is of an event that is not there");
-        }
-        match store.hash_at(&self.state.id, self.row.head).await {
-            Ok(hash) if hash == self.row.head_hash => {}
-            Ok(_) => {
-                let what = "the session's row has another hash of its last event";
-                found.add(id, Some(self.row.head), what);
+        match self.snapshot {
+            Some(SnapshotRow { snapshot, .. }) if snapshot.seq > head => {
+                let what = "the snapshot is of an event that is not there, and is not used";
+                found.add(id, Some(snapshot.seq), what);
             }
-            Err(error) => found.add_error(self.row, self.row.head, error),
-        }
-        self.check_beyond(store, found).await;
-    }
-
-    /// Events after the head that the row names are damage, unless the session has gone on.
-    async fn check_beyond(&self, store: &SqliteArchive, found: &mut Verification) {
-        let next = self.row.head.next();
-        let beyond = store.read(&self.state.id, next, 1).await;
-        if beyond.is_ok_and(|events| events.is_empty()) {
-            return;
-        }
-        let now = store.find_row(&self.state.id).await.ok().flatten();
-        if now.is_none_or(|now| now.head == self.row.head) {
-            let what = "there is an event after the one that the session's row says is the last";
-            found.add(Some(&self.row.id), Some(next), what);
+            Some(SnapshotRow { snapshot, intact: false }) => {
+                let what = "the snapshot is not the one that was written, and is not used";
+                found.add(id, Some(snapshot.seq), what);
+            }
+            Some(_) | None => {}
         }
     }
 }

@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use roundtable::backend::OpenError;
+use roundtable::core::digest::Digest;
+use roundtable::core::event::Seq;
+use roundtable::core::event::chain::Header;
 use roundtable::core::input::Command;
 use roundtable::prelude::*;
 use roundtable::{Archive, Damage, Error, Verification};
@@ -118,7 +121,7 @@ async fn damage_in_a_past_that_sessions_share_is_found_in_each_of_them() {
     let archive = Archive::open(directory.path()).unwrap();
     let damage = |id: &SessionId, what: String| Damage {
         session: Some(id.to_string()),
-        seq: Some(roundtable::core::event::Seq(4)),
+        seq: Some(Seq(4)),
         what,
     };
     let broken = "the chain is broken".to_owned();
@@ -128,19 +131,43 @@ async fn damage_in_a_past_that_sessions_share_is_found_in_each_of_them() {
     assert_eq!(archive.verify().await.damages, expected);
 }
 
-#[tokio::test]
-async fn an_event_of_a_kind_that_this_build_does_not_know_is_no_damage() {
-    let directory = tempfile::tempdir().unwrap();
-    let id = {
-        let engine = engine(directory.path()).await;
-        let chat = engine.chat("Newer").agent("Ann").open().await.unwrap();
-        chat.ask("One?").await.unwrap();
-        engine.shutdown().await;
-        chat.id().clone()
+/// Makes the last event of the only session one of a later version, sealed as it should be.
+fn modernise(directory: &Path, session: &SessionId, last: Seq) {
+    let database = rusqlite::Connection::open(directory.join("roundtable.db")).unwrap();
+    let text = |sql: &str| database.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let column = |name: &str| format!("SELECT {name} FROM event ORDER BY id DESC LIMIT 1");
+    let before = text("SELECT hash FROM event ORDER BY id DESC LIMIT 1 OFFSET 1");
+    let place = ["round", "turn", "iteration", "tool_call"].map(|name| text(&column(name)));
+    let header = Header {
+        session,
+        seq: last,
+        epoch: number(&column("epoch")).unsigned_abs(),
+        at: number(&column("at")),
+        kind: &text(&column("kind")),
+        version: 2,
+        place: place.each_ref().map(String::as_str),
+        body: &Digest::from_stored(text(&column("digest"))),
     };
+    let hash = header.hash(&Digest::from_stored(before));
+    let sql = "UPDATE event SET version = 2, hash = ?1 WHERE id = (SELECT max(id) FROM event)";
+    database.execute(sql, [hash.as_str()]).unwrap();
+    database.execute("UPDATE session SET head_hash = ?1", [hash.as_str()]).unwrap();
+}
+
+#[tokio::test]
+async fn an_event_of_a_later_version_is_no_damage() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine(directory.path()).await;
+    let chat = engine.chat("Later").agent("Ann").open().await.unwrap();
+    chat.ask("One?").await.unwrap();
+    let last = chat.state().await.unwrap().head;
+    engine.shutdown().await;
+    modernise(directory.path(), chat.id(), last);
     let archive = Archive::open(directory.path()).unwrap();
-    assert!(!archive.state(&id).await.unwrap().newer);
-    assert!(archive.verify().await.is_sound());
+    assert!(archive.state(chat.id()).await.unwrap().newer);
+    let found = archive.verify().await;
+    assert_eq!(found, Verification { sessions: 1, events: last.0, damages: Vec::new() });
 }
 
 /// What is asked of a session that another process owns is answered, also when the answer to an
@@ -152,7 +179,7 @@ async fn a_session_that_another_process_owns_can_be_asked_by_many_at_once() {
     let chat = owner.chat("Owned").agent("Ann").open().await.unwrap();
     chat.ask("One?").await.unwrap();
     let other = engine(directory.path()).await;
-    for _ in 0..20 {
+    for _ in 0..40 {
         let asked = (0..100).map(|_| {
             let session = other.session(chat.id());
             tokio::task::spawn(async move { session.state().await.map(|state| state.topic) })

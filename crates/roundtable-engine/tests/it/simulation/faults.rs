@@ -9,9 +9,13 @@ use roundtable_core::settings::Order;
 use roundtable_core::tool::ToolOutcome;
 use roundtable_models::scripted::{Reply, Script};
 use roundtable_testing::oracle::{Answer, Evidence};
-use roundtable_testing::sim::{Act, End, Fate, Life, Plan, Sight, World, job};
+use roundtable_testing::sim::{
+    Act, Client, Dice, End, Fate, Life, Odds, Plan, Seed, Sight, Turn, World, job,
+};
 
-use super::people::{call, count, events, model_calls, open, people, received, say, worker};
+use super::people::{
+    answers, call, closed, count, events, model_calls, open, people, received, say, session, worker,
+};
 
 /// How long people stay away after a crash: the engine has to go on by itself.
 const AWAY: Duration = Duration::from_secs(30);
@@ -88,6 +92,53 @@ fn f06_of_two_parallel_tool_calls_only_the_unfinished_one_is_run_again() {
     let prompt = &evidence.received.last().unwrap().prompt;
     let place = |text: &str| prompt.find(text).unwrap();
     assert!(place("the slow one is done") < place("the quick one is done"), "{prompt}");
+}
+
+#[test]
+fn f08_f09_a_process_that_was_cut_off_finds_its_session_taken_over_and_writes_nothing() {
+    let script = Script::default()
+        .voice("ann", [Reply::text("Yes.").after(10_000)])
+        .voice("ann", [Reply::text("Still yes.")]);
+    let acts = vec![
+        open(vec![worker("Ann")], Order::Parallel),
+        say("Well?"),
+        Act::Until(Sight::Closed(1)),
+        Act::Wait(60_000),
+        say("And now?"),
+    ];
+    // The first process is cut off from the store while it waits for the provider; the second one
+    // looks for sessions that nobody drives. The message after that reaches whoever owns it.
+    let people = vec![Client::new("usr", &session("f08"), answers(), acts)];
+    let life = Life::fine().beside(Plan::fine()).taking(Turn::CutOff(Duration::from_secs(2)));
+    let mut world = World::new("f08", script, people);
+    world.config.idle_after = Duration::from_secs(600);
+    let evidence = after(world, &life, End::Rest);
+    assert_eq!(
+        model_calls(&evidence),
+        [
+            "started 1",
+            "interrupted 1 \"\" duplicate: true",
+            "started 2",
+            "finished 2 \"Yes.\"",
+            "started 1",
+            "finished 1 \"Still yes.\""
+        ]
+    );
+    assert_eq!(received(&evidence), [(1, true), (2, true), (1, true)]);
+    let epochs: Vec<u64> = evidence.logs[&session("f08")].iter().map(|s| s.epoch).collect();
+    let (first, last) = (epochs.first().copied(), epochs.last().copied());
+    assert_eq!((first, last), (Some(1), Some(2)), "one takeover, and no way back");
+}
+
+#[test]
+fn f20_readers_get_the_log_without_a_single_ring() {
+    let calls = [call("look", job("a", 10)), call("note", job("b", 10))];
+    let script = Script::default().voice("ann", [Reply::calls(calls), Reply::text("Seen.")]);
+    let acts = vec![open(vec![worker("Ann")], Order::Parallel), say("Look."), say("Again.")];
+    let odds = Odds { silent: 1000, ..Odds::default() };
+    let life = Life::with(Plan::chance(Dice::new(Seed(20)), odds));
+    let evidence = after(World::new("f20", script, people("f20", acts)), &life, End::Rest);
+    assert_eq!(closed(&evidence), 2);
 }
 
 #[test]
