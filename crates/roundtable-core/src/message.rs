@@ -39,6 +39,59 @@ pub struct ToolAnswer {
     pub success: bool,
 }
 
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// What it is, like `image/png`.
+    pub media_type: String,
+    /// Where it is.
+    #[serde(flatten)]
+    pub source: ImageSource,
+}
+
+/// Where a picture is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageSource {
+    /// Here, as Base64.
+    Base64(String),
+    /// At an address that the provider fetches.
+    Url(String),
+}
+
+/// What a model thought before it spoke. Some providers refuse to go on with a tool result unless
+/// they get it back untouched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// The wire family that made it; every other one leaves it out.
+    pub wire: String,
+    /// What people may read of it; empty when the provider keeps it to itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// What the provider wants back, in its own spelling.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub payload: Value,
+}
+
+/// A source that a model names for what it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// Its address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The words that are quoted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+}
+
+/// How many tokens a picture is reckoned at. Providers scale pictures down before they count, so
+/// the size of the file says little; this is more than any of them makes of a picture that is
+/// billed like text.
+const IMAGE_TOKENS: usize = 8_192;
+
 /// A piece of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -52,6 +105,10 @@ pub enum Part {
     ToolCall(ToolRequest),
     /// The result of a tool call.
     ToolResult(ToolAnswer),
+    /// A picture.
+    Image(Image),
+    /// What the model thought.
+    Reasoning(Reasoning),
 }
 
 /// One message.
@@ -94,7 +151,7 @@ impl Message {
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
             Part::Text { text } => Some(text.as_str()),
-            Part::ToolCall(_) | Part::ToolResult(_) => None,
+            Part::ToolCall(_) | Part::ToolResult(_) | Part::Image(_) | Part::Reasoning(_) => None,
         });
         texts.collect()
     }
@@ -103,17 +160,19 @@ impl Message {
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolRequest> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall(call) => Some(call),
-            Part::Text { .. } | Part::ToolResult(_) => None,
+            Part::Text { .. } | Part::ToolResult(_) | Part::Image(_) | Part::Reasoning(_) => None,
         })
     }
 
     /// How many bytes of content the message holds: an upper bound of its tokens, because no
-    /// tokeniser in use makes more than one token of a byte.
+    /// tokeniser in use makes more than one token of a byte. A picture counts as a fixed number.
     pub fn content_bytes(&self) -> u64 {
         let bytes = |part: &Part| match part {
             Part::Text { text } => text.len(),
             Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
             Part::ToolResult(answer) => answer.content.len(),
+            Part::Image(_) => IMAGE_TOKENS,
+            Part::Reasoning(thought) => thought.text.len().max(thought.payload.to_string().len()),
         };
         self.parts.iter().map(|part| bytes(part) as u64).sum()
     }

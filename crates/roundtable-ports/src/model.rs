@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
-use roundtable_core::message::Message;
+use roundtable_core::message::{Citation, Message, Reasoning};
 use roundtable_core::scope::Scope;
 use serde_json::Value;
 
@@ -27,10 +27,40 @@ pub struct ModelRequest {
     pub agent_name: String,
     /// The messages.
     pub messages: Vec<Message>,
+    /// How many of the first messages are shared by all agents and only ever get longer: a
+    /// provider that keeps prompts needs to read them once.
+    pub stable: usize,
     /// The tools on offer.
     pub tools: Vec<ToolSpec>,
+    /// Which of them the model may use.
+    pub tool_choice: ToolChoice,
+    /// What the reply has to look like, when it is to be data instead of prose.
+    pub output: Option<OutputSchema>,
     /// How many tokens the reply may have.
     pub max_tokens: u32,
+}
+
+/// Which tools a model may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// None, though they are described.
+    None,
+    /// At least one, whichever.
+    Required,
+    /// This one.
+    Named(String),
+}
+
+/// What a reply in JSON has to look like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSchema {
+    /// What the data is called, in letters, digits, `_` and `-`.
+    pub name: String,
+    /// Its JSON Schema.
+    pub schema: Value,
 }
 
 /// A piece of an answer.
@@ -47,6 +77,10 @@ pub enum Chunk {
         /// The provider's own id of the call.
         reference: Option<String>,
     },
+    /// A whole thought, to be given back with the answer that it led to.
+    Reasoning(Reasoning),
+    /// A source for what was said.
+    Citation(Citation),
     /// The end, with what is known of the call. The engine measures the latency itself.
     Done(CallRecord),
 }

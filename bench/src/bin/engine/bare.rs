@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use roundtable::core::id::{AgentId, IterationId, SessionId};
 use roundtable::core::message::{Message, ToolAnswer, ToolRequest};
 use roundtable::core::scope::{Place, Scope};
-use roundtable::ports::{Chunk, Model, ModelRequest};
+use roundtable::ports::{Chunk, Model, ModelRequest, ToolChoice};
 use roundtable::prelude::ScriptedModel;
 
 use super::talk;
@@ -27,7 +27,10 @@ fn request(agent: &str, iteration: u32, messages: Vec<Message>) -> ModelRequest 
         prompt: "seat".to_owned(),
         agent_name: agent.to_owned(),
         messages,
+        stable: 0,
         tools: Vec::new(),
+        tool_choice: ToolChoice::Auto,
+        output: None,
         max_tokens: 4096,
     }
 }
@@ -64,6 +67,7 @@ async fn answer(model: &ScriptedModel, request: ModelRequest) -> (String, Vec<To
                 let id = roundtable::core::id::ToolCallId::derive("itr_bare", calls.len());
                 calls.push(ToolRequest { id, name, arguments });
             }
+            Chunk::Reasoning(_) | Chunk::Citation(_) => {}
             Chunk::Done(_) => break,
         }
     }

@@ -34,7 +34,7 @@ fn said(message: &Message) -> String {
     };
     let texts = message.parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(format!("  {who}: {}\n", indented(text))),
-        Part::ToolCall(_) | Part::ToolResult(_) => None,
+        Part::ToolCall(_) | Part::ToolResult(_) | Part::Image(_) | Part::Reasoning(_) => None,
     });
     texts.collect()
 }

@@ -68,6 +68,7 @@ impl ModelCall {
                     let misfit = self.engine.parts().tools.misfit(&name, &arguments);
                     reply.calls.push(AskedCall { name, arguments, reference, misfit });
                 }
+                Chunk::Reasoning(_) | Chunk::Citation(_) => {}
                 Chunk::Done(record) => {
                     let latency = clock.now().duration_since(started).as_millis();
                     let latency_ms = u64::try_from(latency).unwrap_or_default();

@@ -10,7 +10,7 @@ use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Budget, ModelRequest, RunScope};
+use roundtable_ports::{Budget, ModelRequest, RunScope, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
@@ -53,7 +53,10 @@ impl SessionTask {
             prompt: prompt.name.clone(),
             agent_name: agent.name.clone(),
             messages: rendered.messages.clone(),
+            stable: 0,
             tools: parts.tools.specs(&rendered.tools),
+            tool_choice: ToolChoice::Auto,
+            output: None,
             max_tokens: agent.max_tokens,
         };
         self.speech.begin(iteration, attempt, since);

@@ -3,7 +3,7 @@
 use roundtable_core::id::{AgentId, IterationId, SessionId};
 use roundtable_core::message::Message;
 use roundtable_core::scope::{Place, Scope};
-use roundtable_ports::ModelRequest;
+use roundtable_ports::{ModelRequest, ToolChoice};
 
 /// What an agent's model is asked in its seat, in this round and iteration.
 pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
@@ -25,7 +25,10 @@ pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
         prompt: "seat".to_owned(),
         agent_name: agent.to_uppercase(),
         messages: vec![Message::system("Be brief."), Message::user("How are you today?")],
+        stable: 0,
         tools: Vec::new(),
+        tool_choice: ToolChoice::Auto,
+        output: None,
         max_tokens: 100,
     }
 }

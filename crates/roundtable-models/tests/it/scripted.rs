@@ -31,7 +31,7 @@ async fn answer(reply: Reply) -> (Vec<String>, Vec<String>, StopReason) {
         match chunk {
             Chunk::Text(text) => texts.push(text),
             Chunk::ToolCall { name, arguments, .. } => calls.push(format!("{name} {arguments}")),
-            Chunk::Done(_) => panic!("an answer ends once"),
+            other => panic!("a scripted answer has one end and only words and calls: {other:?}"),
         }
     }
     (texts, calls, record.stop)
