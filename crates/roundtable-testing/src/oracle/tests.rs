@@ -359,6 +359,12 @@ fn a_harmless_tool_that_ran_again_undeclared_is_found() {
 }
 
 #[test]
+fn something_published_twice_is_found() {
+    let rules = broken(|evidence| double(evidence, |body| body.kind() == "tool_call_published"));
+    assert!(rules.contains(&Rule::Tools), "{rules:?}");
+}
+
+#[test]
 fn an_effect_in_doubt_that_nobody_is_asked_about_is_found() {
     let rules = broken(|evidence| {
         take_out(evidence, |body| {

@@ -14,6 +14,7 @@ use super::{Evidence, Findings, Rule};
 struct Call {
     starts: Vec<u32>,
     interruptions: Vec<u32>,
+    publications: Vec<u32>,
     outcome: Option<ToolOutcome>,
     /// The required question whether it took effect.
     question: Option<ContextRequestId>,
@@ -51,8 +52,10 @@ fn calls(evidence: &Evidence) -> BTreeMap<ToolCallId, Call> {
                     ToolCallEvent::ToolCallFinished(outcome) => {
                         call.outcome = Some(outcome.clone());
                     }
-                    ToolCallEvent::ToolCallRequested { .. }
-                    | ToolCallEvent::ToolCallPublished { .. } => {}
+                    ToolCallEvent::ToolCallPublished { ordinal, .. } => {
+                        call.publications.push(*ordinal);
+                    }
+                    ToolCallEvent::ToolCallRequested { .. } => {}
                 }
             }
             (Body::Context(ContextEvent::ContextRequested(request)), _) => {
@@ -72,6 +75,10 @@ fn check_call(id: &ToolCallId, call: &Call, found: &mut Findings) {
     let counted: Vec<u32> = (1..).take(call.starts.len()).collect();
     found.check(call.starts == counted, Rule::Tools, || {
         format!("{id} started as attempts {:?}", call.starts)
+    });
+    let counted: Vec<u32> = (1..).take(call.publications.len()).collect();
+    found.check(call.publications == counted, Rule::Tools, || {
+        format!("{id} published as {:?}", call.publications)
     });
     // A start after the first one needs an interruption of the one before it.
     let declared =

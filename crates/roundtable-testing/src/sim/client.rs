@@ -11,64 +11,14 @@ use roundtable_backend::Disk;
 use roundtable_core::MessageContext;
 use roundtable_core::agent::Agent;
 use roundtable_core::context_request::ContextResult;
-use roundtable_core::event::{Body, Event, IterationEvent, Opening, Origin, RoundEvent, Seq};
+use roundtable_core::event::{Body, Event, IterationEvent, Origin, RoundEvent, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::session::{Session, Status};
 use roundtable_engine::{Engine, EngineError, Subscription};
 
-use super::dice::Dice;
+use super::act::{Act, Conduct, Sight};
 use crate::oracle::{Answer, Order, Reading};
-
-/// Something that a client waits to see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
-    /// So many rounds have closed.
-    Closed(usize),
-    /// So many model calls have started.
-    Started(usize),
-    /// So many requests have been raised.
-    Asked(usize),
-    /// Nothing is under way, and nobody is asked anything.
-    Rest,
-}
-
-/// Something that a client does.
-#[derive(Debug, Clone)]
-pub enum Act {
-    /// Opens its session.
-    Open(Box<Opening>),
-    /// Opens its session as a fork of another, where so many rounds had closed there, and goes on
-    /// with other agents, if any are named.
-    Fork(SessionId, usize, Option<Vec<Agent>>),
-    /// Says something.
-    Say(String, OnBusy),
-    /// Says something and answers all pending requests with it.
-    SayAndAnswer(String),
-    /// Says something, without an id for the command: it cannot be sent again.
-    SayOnce(String),
-    /// Sends any other command.
-    Send(Command),
-    /// Answers the requests that were raised so far once more.
-    AnswerAgain,
-    /// Sends the last acknowledged command again: the answer has to be the same.
-    SendAgain,
-    /// Asks for the state.
-    Look,
-    /// Waits for so many milliseconds.
-    Wait(u64),
-    /// Waits to see something.
-    Until(Sight),
-}
-
-/// Who answers the requests of agents.
-#[derive(Debug, Clone)]
-pub enum Conduct {
-    /// This client does not.
-    Reads,
-    /// This one does, and the dice say what.
-    Answers(Dice),
-}
 
 /// A caller.
 pub struct Client {

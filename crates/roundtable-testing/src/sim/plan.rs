@@ -10,7 +10,18 @@ use tokio::sync::Notify;
 
 use super::dice::Dice;
 
-/// How long a process stays cut off from its store: longer than anyone waits for it.
+/// How far a process can reach its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// It can.
+    Well,
+    /// It gets no answer.
+    Silence,
+    /// It is told that the store is unavailable.
+    Refusal,
+}
+
+/// How long a process cannot reach its store: longer than anyone waits for it.
 pub(super) const CUT: Duration = Duration::from_secs(40);
 
 /// How often what goes wrong, in a thousand appends, reads or rings.
@@ -55,7 +66,7 @@ struct Course {
     appends: u64,
     /// A process that is dead writes nothing any more.
     dead: bool,
-    cut_off: bool,
+    reach: Reach,
 }
 
 /// What goes wrong in one process's life.
@@ -82,7 +93,7 @@ impl Plan {
     }
 
     fn of(mode: Mode) -> Self {
-        let course = Course { mode, appends: 0, dead: false, cut_off: false };
+        let course = Course { mode, appends: 0, dead: false, reach: Reach::Well };
         Self { course: Mutex::new(course), crashed: Notify::new() }
     }
 
@@ -96,13 +107,13 @@ impl Plan {
         self.crashed.notified().await;
     }
 
-    /// Cuts the process off from its store, or connects it again.
-    pub(super) fn cut_off(&self, cut_off: bool) {
-        self.course().cut_off = cut_off;
+    /// Changes how far the process can reach its store.
+    pub(super) fn set_reach(&self, reach: Reach) {
+        self.course().reach = reach;
     }
 
-    pub(super) fn is_cut_off(&self) -> bool {
-        self.course().cut_off
+    pub(super) fn reach(&self) -> Reach {
+        self.course().reach
     }
 
     pub(super) fn loses_ring(&self) -> bool {
@@ -124,8 +135,10 @@ impl Faults for Plan {
         if course.dead {
             return Fault::CrashBefore;
         }
-        if course.cut_off {
-            return Fault::Slow(CUT);
+        match course.reach {
+            Reach::Well => {}
+            Reach::Silence => return Fault::Slow(CUT),
+            Reach::Refusal => return Fault::Unavailable,
         }
         let index = course.appends;
         course.appends += 1;
@@ -144,10 +157,10 @@ impl Faults for Plan {
 
     fn on_read(&self, _: &SessionId) -> bool {
         let mut course = self.course();
-        let cut_off = course.cut_off;
+        let lost = course.reach != Reach::Well;
         match &mut course.mode {
-            Mode::Fine | Mode::At { .. } => cut_off,
-            Mode::Chance(chance) => cut_off || chance.reads.permille(chance.odds.unreadable),
+            Mode::Fine | Mode::At { .. } => lost,
+            Mode::Chance(chance) => lost || chance.reads.permille(chance.odds.unreadable),
         }
     }
 }

@@ -9,11 +9,13 @@ use roundtable_core::settings::{Order, Settings};
 use roundtable_models::scripted::{Call, Fails, Reply, Script};
 use serde_json::json;
 
-use super::client::{Act, Client, Conduct, Sight};
+use super::act::{Act, Conduct, Sight};
+use super::client::Client;
 use super::dice::{Dice, Seed};
+use super::life::{End, Fate, Life, Turn};
 use super::plan::{Odds, Plan};
 use super::workshop::{Workshop, job, questions};
-use super::world::{End, Fate, Life, Turn, World};
+use super::world::World;
 use crate::oracle::Evidence;
 use crate::{agent, opening};
 
@@ -102,6 +104,7 @@ fn life(dice: &mut Dice) -> Life {
         2 => life.beside(plan(dice)).taking(Turn::Leaves(soon)),
         3 => life.beside(plan(dice)).taking(Turn::CutOff(soon)),
         4 => life.taking(Turn::CutOff(soon)),
+        5 => life.taking(Turn::Outage(soon)),
         _ => life,
     }
 }

@@ -6,8 +6,9 @@ use roundtable_backend::Fault;
 use roundtable_models::scripted::Script;
 
 use super::client::Client;
+use super::life::{End, Life};
 use super::plan::Plan;
-use super::world::{End, Life, World};
+use super::world::World;
 use crate::oracle::Evidence;
 
 /// How long people stay away after a crash: the engine has to go on by itself.

@@ -12,7 +12,7 @@ use roundtable_ports::{
 };
 use tokio::sync::broadcast;
 
-use super::plan::Plan;
+use super::plan::{Plan, Reach};
 
 /// How many rings wait for a slow listener. One that missed some has heard enough to look.
 const RINGS: usize = 64;
@@ -46,10 +46,12 @@ struct Line {
 
 impl Line {
     fn check_reachable(&self) -> Result<(), LeaseError> {
-        if self.plan.is_cut_off() {
-            return Err(LeaseError::Unavailable("cut off".to_owned()));
+        match self.plan.reach() {
+            Reach::Well => Ok(()),
+            Reach::Silence | Reach::Refusal => {
+                Err(LeaseError::Unavailable("out of reach".to_owned()))
+            }
         }
-        Ok(())
     }
 
     fn ring_for_posts(&self) {

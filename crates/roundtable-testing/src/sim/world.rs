@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use roundtable_backend::{Disk, MemoryStore, StoredEvent};
 use roundtable_core::event::Seq;
 use roundtable_core::id::{NodeId, SessionId};
+use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::session::Session;
 use roundtable_engine::{Config, Engine, Parts, Toolset};
 use roundtable_models::scripted::{Script, ScriptedModel};
@@ -22,108 +22,12 @@ use roundtable_ports::{Clock as _, Ids, Model};
 use tokio::runtime::{Builder, Runtime};
 
 use super::client::Client;
-use super::plan::{CUT, Plan};
+use super::life::{End, Fate, Life, end, turn};
+use super::plan::Plan;
 use super::wire::Wire;
 use super::workshop::Workshop;
 use crate::PausedClock;
 use crate::oracle::{Evidence, Violation};
-
-/// How long a process may take to come to rest before it counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(7200);
-
-/// How a process's life ends, unless a fault ends it earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// It is let go when everything has come to rest.
-    Rest,
-    /// It is killed after a while.
-    Killed(Duration),
-    /// It is told to shut down after a while, and does.
-    Drained(Duration),
-    /// It is told to stop at once after a while.
-    Stopped(Duration),
-}
-
-/// How a process's life did end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Everything had come to rest.
-    Rest,
-    /// It died at an append.
-    Crashed,
-    /// It was killed.
-    Killed,
-    /// It shut down, or stopped.
-    Left,
-}
-
-/// A process's life, or that of two processes which share a store and die together.
-pub struct Life {
-    /// What goes wrong in the first process.
-    pub plan: Arc<Plan>,
-    /// What goes wrong in the second one, if there is one.
-    pub second: Option<Arc<Plan>>,
-    /// How it ends.
-    pub fate: Fate,
-    /// How long it takes until clients are back after its start.
-    pub away: Duration,
-    /// What happens to the first process in the middle of its life.
-    pub turn: Turn,
-}
-
-/// What happens to a process in the middle of its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// Nothing.
-    None,
-    /// After a while it shuts down, and leaves its sessions to the other.
-    Leaves(Duration),
-    /// After a while it cannot reach its store, though it can reach the provider; it counts as
-    /// dead, and comes back when others have taken its sessions over.
-    CutOff(Duration),
-}
-
-impl Life {
-    /// A life in which nothing goes wrong.
-    pub fn fine() -> Self {
-        let plan = Arc::new(Plan::fine());
-        Self { plan, second: None, fate: Fate::Rest, away: Duration::ZERO, turn: Turn::None }
-    }
-
-    /// A life in which something may.
-    pub fn with(plan: Plan) -> Self {
-        Self { plan: Arc::new(plan), ..Self::fine() }
-    }
-
-    /// The same with a second process on the same store.
-    #[must_use]
-    pub fn beside(mut self, plan: Plan) -> Self {
-        self.second = Some(Arc::new(plan));
-        self
-    }
-
-    /// The same with a turn in the first process's life.
-    #[must_use]
-    pub fn taking(mut self, turn: Turn) -> Self {
-        self.turn = turn;
-        self
-    }
-
-    /// The same with another end.
-    #[must_use]
-    pub fn ending(mut self, fate: Fate) -> Self {
-        self.fate = fate;
-        self
-    }
-
-    /// The same with clients that take their time to come back: meanwhile the engine is on its
-    /// own.
-    #[must_use]
-    pub fn alone_for(mut self, away: Duration) -> Self {
-        self.away = away;
-        self
-    }
-}
 
 /// A world.
 pub struct World {
@@ -212,18 +116,24 @@ impl World {
         }
     }
 
-    /// Has every session loaded by a fresh process, from its snapshot and the rest of its log.
+    /// Has every session loaded by a fresh process, from its snapshot and the rest of its log, and
+    /// compares what is derived from the log with the log.
     fn inspect(&mut self) {
         let runtime = runtime();
         let states = runtime.block_on(async {
             let clock = Arc::new(PausedClock::starting(self.clock));
             let engine = self.start(&Wire::new(), &Arc::new(Plan::fine()), &clock).await;
             let mut states = Vec::new();
-            for session in self.evidence().logs.keys() {
-                match engine.session(session).state().await {
+            for (session, stored) in self.evidence().logs {
+                match engine.session(&session).state().await {
                     Ok(state) => states.push(state),
                     Err(error) => panic!("{}: {session} cannot be loaded: {error}", self.label),
                 }
+                let listed = engine.parts().store.directory.find(&session).await;
+                let summary = listed.ok().flatten().map(|listed| listed.summary);
+                assert_eq!(summary, states.last().map(Summary::of), "{}: {session}", self.label);
+                let rows: Vec<Row> = stored.iter().flat_map(|s| rows(&s.event)).collect();
+                assert_eq!(self.disk.rows(&session), rows, "{}: {session}", self.label);
             }
             engine.shutdown().await;
             states
@@ -344,49 +254,6 @@ impl Ids for OwnIds {
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
-}
-
-/// Waits for the end that was meant for a life; nothing when it got stuck before.
-async fn end(engines: &[Engine], fate: Fate) -> Option<End> {
-    match fate {
-        Fate::Rest => {
-            tokio::time::sleep(PATIENCE).await;
-            None
-        }
-        Fate::Killed(after) => {
-            tokio::time::sleep(after).await;
-            Some(End::Killed)
-        }
-        Fate::Drained(after) => {
-            tokio::time::sleep(after).await;
-            join_all(engines.iter().map(Engine::shutdown)).await;
-            Some(End::Left)
-        }
-        Fate::Stopped(after) => {
-            tokio::time::sleep(after).await;
-            join_all(engines.iter().map(Engine::stop)).await;
-            Some(End::Left)
-        }
-    }
-}
-
-/// What happens to the first process in the middle of its life; it never ends it.
-async fn turn(engines: &[Engine], disk: &Disk, life: &Life) {
-    match life.turn {
-        Turn::None => {}
-        Turn::Leaves(after) => {
-            tokio::time::sleep(after).await;
-            engines[0].shutdown().await;
-        }
-        Turn::CutOff(after) => {
-            tokio::time::sleep(after).await;
-            life.plan.cut_off(true);
-            disk.bury(&engines[0].parts().node);
-            tokio::time::sleep(CUT).await;
-            life.plan.cut_off(false);
-        }
-    }
-    std::future::pending().await
 }
 
 /// Whether every client rests, and has seen all there is.

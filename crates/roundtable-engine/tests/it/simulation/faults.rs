@@ -131,6 +131,17 @@ fn f08_f09_a_process_that_was_cut_off_finds_its_session_taken_over_and_writes_no
 }
 
 #[test]
+fn f16_rounds_go_on_when_the_store_is_back_though_nobody_asks() {
+    let script = Script::default()
+        .voice("ann", [Reply::text("Yes.").after(3000)])
+        .voice("bob", [Reply::calls([call("note", job("it", 5000))]), Reply::text("Noted.")]);
+    let acts = vec![open(vec![worker("Ann"), worker("Bob")], Order::Parallel), say("Well?")];
+    let life = Life::fine().taking(Turn::Outage(Duration::from_secs(2)));
+    let evidence = after(World::new("f16", script, people("f16", acts)), &life, End::Rest);
+    assert_eq!(closed(&evidence), 1);
+}
+
+#[test]
 fn f20_readers_get_the_log_without_a_single_ring() {
     let calls = [call("look", job("a", 10)), call("note", job("b", 10))];
     let script = Script::default().voice("ann", [Reply::calls(calls), Reply::text("Seen.")]);
