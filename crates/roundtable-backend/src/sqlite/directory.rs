@@ -120,3 +120,34 @@ impl SqliteStore {
         serde_json::to_string(&self.liveness.living()).unwrap_or_else(|_| "[]".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::file::DataFile;
+    use crate::sqlite::schema;
+
+    /// How SQLite means to find something.
+    fn plan(sql: &str) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        let mut connection = DataFile::connect(&directory.path().join("roundtable.db")).unwrap();
+        assert!(schema::migrate(&mut connection).is_ok());
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        // Planning looks at the statement, not at the values.
+        let values = vec![rusqlite::types::Value::Null; statement.parameter_count()];
+        let lines = statement
+            .query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>(3))
+            .unwrap();
+        lines.collect::<rusqlite::Result<Vec<_>>>().unwrap().join("; ")
+    }
+
+    #[test]
+    fn f36_what_is_due_is_found_in_the_index_of_what_has_work() {
+        for sql in [DUE, NEXT] {
+            let plan = plan(sql);
+            assert!(plan.contains(" session USING INDEX session_due"), "{plan}");
+            assert!(plan.contains("SEARCH lease USING PRIMARY KEY"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+}

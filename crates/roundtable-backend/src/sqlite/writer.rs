@@ -20,7 +20,7 @@ const LOOK_EVERY: u32 = 64;
 
 /// How long the write-ahead log may be. SQLite empties it by itself, but not past a reader that is
 /// always there.
-const LONG_LOG: u64 = 64 * 1024 * 1024;
+const LONG_LOG: u64 = 16 * 1024 * 1024;
 
 /// How long readers are waited for before the log is left as it is until next time.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
@@ -37,8 +37,8 @@ enum Manner {
 /// A piece of work, and whoever waits for it.
 trait Task: Send {
     fn manner(&self) -> Manner;
-    /// Does it, and says whether it is to be kept.
-    fn perform(&mut self, connection: &Connection) -> bool;
+    /// Does it; what fails is not to be kept.
+    fn perform(&mut self, connection: &Connection) -> Result<(), LogError>;
     /// Tells whoever asked how it went, now that it is certain.
     fn acknowledge(self: Box<Self>, committed: Result<(), LogError>);
 }
@@ -59,14 +59,14 @@ where
         self.manner
     }
 
-    fn perform(&mut self, connection: &Connection) -> bool {
-        let Some(work) = self.work.take() else { return false };
+    fn perform(&mut self, connection: &Connection) -> Result<(), LogError> {
+        let Some(work) = self.work.take() else { return Ok(()) };
         // A panic fails this piece of work, not everyone who writes after it.
         let done = std::panic::catch_unwind(AssertUnwindSafe(|| work(connection)));
         let done = done.unwrap_or_else(|_| Err(LogError::Unavailable("the store panicked".into())));
-        let keep = done.is_ok();
+        let kept = done.as_ref().map(|_| ()).map_err(LogError::clone);
         self.done = Some(done);
-        keep
+        kept
     }
 
     fn acknowledge(self: Box<Self>, committed: Result<(), LogError>) {
@@ -143,8 +143,8 @@ impl Desk {
         let mut next = None;
         while let Some(mut first) = next.take().or_else(|| queue.recv().ok()) {
             if first.manner() == Manner::Alone {
-                first.perform(&self.connection);
-                first.acknowledge(self.file.check());
+                let done = self.file.check().and_then(|()| first.perform(&self.connection));
+                first.acknowledge(done);
                 continue;
             }
             let mut group = vec![first];
@@ -181,9 +181,15 @@ impl Desk {
 
     fn perform(&self, task: &mut dyn Task) -> Result<(), LogError> {
         self.execute("SAVEPOINT work")?;
-        let keep = task.perform(&self.connection);
-        self.execute(if keep { "RELEASE work" } else { "ROLLBACK TO work" })?;
-        if keep { Ok(()) } else { self.execute("RELEASE work") }
+        let Err(error) = task.perform(&self.connection) else {
+            return self.execute("RELEASE work");
+        };
+        if self.connection.is_autocommit() {
+            // A full disk, for one, has ended the whole transaction.
+            return Err(error);
+        }
+        self.execute("ROLLBACK TO work")?;
+        self.execute("RELEASE work")
     }
 
     fn execute(&self, sql: &str) -> Result<(), LogError> {

@@ -10,4 +10,14 @@
 )]
 
 mod conformance;
+mod damage;
+mod disk;
+mod erase;
+mod golden;
+mod lease;
 mod memory;
+mod migration;
+mod process;
+mod scene;
+mod size;
+mod table;

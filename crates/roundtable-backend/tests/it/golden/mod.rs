@@ -1,0 +1,185 @@
+//! F33: a file that an earlier version wrote is read by this one, to the same states. `v1/` has the
+//! file as SQL text, and the states that its sessions fold to. They are never changed: a version
+//! that writes something new gets a folder of its own, made by `make`.
+
+mod make;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roundtable_backend::SqliteStore;
+use roundtable_core::Live;
+use roundtable_core::event::{Body, Event, Seq};
+use roundtable_core::id::SessionId;
+use roundtable_core::input::Command;
+use roundtable_ports::{SessionLog as _, Store};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::table::{Table, events_until, lines, session, shell};
+
+/// What a session of the file has to come to.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Expected {
+    /// The kinds of its events, in order.
+    kinds: Vec<String>,
+    /// The state that they fold to.
+    state: Value,
+    /// The messages of the takes that count.
+    messages: Vec<String>,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+}
+
+/// A directory with the file of the first version.
+fn restored() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let dump = std::fs::read_to_string(folder().join("data.sql")).unwrap();
+    shell(directory.path()).execute_batch(&dump).unwrap();
+    directory
+}
+
+fn expected() -> BTreeMap<SessionId, Expected> {
+    let text = std::fs::read_to_string(folder().join("states.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+async fn events(store: &SqliteStore, session: &SessionId) -> Vec<Arc<Event>> {
+    store.read(session, Seq(1), usize::MAX).await.unwrap()
+}
+
+/// What the sessions of a file come to now.
+async fn fold_all(directory: &Path) -> BTreeMap<SessionId, Expected> {
+    let store = SqliteStore::open(directory).unwrap();
+    let mut folded = BTreeMap::new();
+    let shell = shell(directory);
+    for line in lines(&shell, "SELECT id, number FROM session ORDER BY number") {
+        let (id, number) = line.split_once('|').unwrap();
+        let session: SessionId = id.parse().unwrap();
+        let events = events(&store, &session).await;
+        let mut live = Live::new(session.clone());
+        events.iter().for_each(|event| live.apply(event));
+        let messages = format!(
+            "SELECT messageNumber, roundNumber, sender, message FROM Messages WHERE sceneId = {number} ORDER BY 1"
+        );
+        let expected = Expected {
+            kinds: events.iter().map(|event| event.body.kind()).collect(),
+            state: serde_json::to_value(&live.session).unwrap(),
+            messages: lines(&shell, &messages),
+        };
+        folded.insert(session, expected);
+    }
+    folded
+}
+
+/// Whether everything of the old value is in the new one. A newer version may know more.
+fn holds(new: &Value, old: &Value) -> bool {
+    match (new, old) {
+        (Value::Object(new), Value::Object(old)) => {
+            old.iter().all(|(name, old)| new.get(name).is_some_and(|new| holds(new, old)))
+        }
+        (Value::Array(new), Value::Array(old)) => {
+            new.len() == old.len() && new.iter().zip(old).all(|(new, old)| holds(new, old))
+        }
+        (new, old) => new == old,
+    }
+}
+
+#[tokio::test]
+async fn f33_a_file_of_version_1_folds_to_the_states_that_it_had() {
+    let directory = restored();
+    let (now, then) = (fold_all(directory.path()).await, expected());
+    assert_eq!(now.keys().collect::<Vec<_>>(), then.keys().collect::<Vec<_>>());
+    for (session, then) in &then {
+        let now = &now[session];
+        assert_eq!(now.kinds, then.kinds, "{session}");
+        assert_eq!(now.messages, then.messages, "{session}");
+        assert!(
+            holds(&now.state, &then.state),
+            "{session}:\n{:#}\n---\n{:#}",
+            now.state,
+            then.state
+        );
+    }
+}
+
+#[test]
+fn f33_the_file_of_version_1_has_every_kind_of_event() {
+    let kinds: std::collections::BTreeSet<_> =
+        expected().into_values().flat_map(|expected| expected.kinds).collect();
+    let known = [
+        "context_provided",
+        "context_requested",
+        "context_withdrawn",
+        "iteration_closed",
+        "iteration_opened",
+        "model_call_cancelled",
+        "model_call_failed",
+        "model_call_finished",
+        "model_call_interrupted",
+        "model_call_started",
+        "round_closed",
+        "round_opened",
+        "session_completed",
+        "session_forked",
+        "session_input_accepted",
+        "session_input_dropped",
+        "session_opened",
+        "session_paused",
+        "session_resumed",
+        "session_round_superseded",
+        "session_take_selected",
+        "tool_call_finished",
+        "tool_call_interrupted",
+        "tool_call_published",
+        "tool_call_requested",
+        "tool_call_started",
+        "turn_ended",
+        "turn_started",
+    ];
+    let missing: Vec<_> = known.iter().filter(|kind| !kinds.contains(**kind)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(kinds.contains("moon_landed") && kinds.contains("redacted"), "{kinds:?}");
+}
+
+#[tokio::test]
+async fn f33_an_event_of_a_newer_version_is_kept_and_its_session_is_not_written() {
+    let directory = restored();
+    let table = Table::at(directory.path()).await;
+    let future = session("future");
+    let before = events(&table.store, &future).await;
+    let unknown = Body::Unknown {
+        kind: "moon_landed".to_owned(),
+        version: 3,
+        data: serde_json::json!({ "crew": ["Ann", "Bob"], "craters": 7 }),
+    };
+    assert_eq!(before.last().unwrap().body, unknown, "to the letter");
+    let handle = table.engine.session(&future);
+    assert!(handle.state().await.unwrap().newer, "it can be read");
+    let refused = handle.command(Command::Pause, None).await.unwrap_err().to_string();
+    assert!(refused.contains("newer"), "{refused}");
+    table.engine.shutdown().await;
+    assert_eq!(events(&table.store, &future).await, before);
+    let columns = "SELECT version, body FROM event WHERE kind = 'moon_landed'";
+    let stored = lines(&shell(directory.path()), columns);
+    assert_eq!(stored, [r#"3|{"craters":7,"crew":["Ann","Bob"]}"#]);
+}
+
+#[tokio::test]
+async fn f33_a_session_of_version_1_goes_on() {
+    let directory = restored();
+    let table = Table::at(directory.path()).await;
+    let store = Store::of(table.store.clone());
+    let handle = table.engine.session(&session("branch"));
+    let before = store.directory.find(handle.id()).await.unwrap().unwrap();
+    // From its snapshot, if this version still knows the form; the states are the same.
+    let state = serde_json::to_value(handle.state().await.unwrap()).unwrap();
+    assert!(holds(&state, &expected()[handle.id()].state), "{state:#}");
+    table.say(&handle, "now", "Where were we?").await;
+    events_until(&handle, |event| event.seq > before.head && event.body.kind() == "round_closed")
+        .await;
+    table.close().await;
+}
