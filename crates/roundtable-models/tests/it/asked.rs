@@ -3,7 +3,9 @@
 use roundtable_core::id::{AgentId, IterationId, SessionId};
 use roundtable_core::message::Message;
 use roundtable_core::scope::{Place, Scope};
-use roundtable_ports::{ModelRequest, ToolChoice};
+use roundtable_core::tool::Effect;
+use roundtable_ports::{ModelRequest, ToolChoice, ToolSpec};
+use serde_json::json;
 
 /// What an agent's model is asked in its seat, in this round and iteration.
 pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
@@ -31,4 +33,16 @@ pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
         output: None,
         max_tokens: 100,
     }
+}
+
+/// The same request with these tools on offer.
+pub fn offering(request: ModelRequest, tools: &[&str]) -> ModelRequest {
+    let spec = |name: &&str| ToolSpec {
+        name: (*name).to_owned(),
+        description: format!("Does {name}."),
+        schema: json!({"type": "object", "properties": {"q": {"type": "string"}}}),
+        effect: Effect::Pure,
+        timeout: std::time::Duration::from_secs(1),
+    };
+    ModelRequest { tools: tools.iter().map(spec).collect(), ..request }
 }

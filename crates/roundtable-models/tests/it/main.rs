@@ -10,5 +10,6 @@
 )]
 
 mod asked;
+mod golden;
 mod script;
 mod scripted;

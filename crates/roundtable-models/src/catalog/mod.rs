@@ -1,0 +1,198 @@
+//! Vendors as data: a row is a protocol, an address and its quirks. A vendor needs no code.
+
+mod profile;
+mod row;
+
+use std::collections::BTreeMap;
+
+use roundtable_core::budget::Price;
+
+pub use profile::{Effort, EffortStyle, LateSystem, OutputMode, Profile, Quirks, ToolIds, Tuning};
+pub use row::{Auth, ModelRow, Vendor};
+
+use crate::http::{Caps, ClientError, HttpModel, Target, Timeouts};
+use crate::secret::Secret;
+
+/// The vendors that come with the program.
+const BUILTIN: &str = include_str!("vendors.toml");
+
+/// Why there is no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// No vendor has this name.
+    #[error("no vendor is called \"{name}\"{}", hint(.nearest))]
+    UnknownVendor {
+        /// The name.
+        name: String,
+        /// The name that was probably meant.
+        nearest: Option<String>,
+    },
+    /// A model is `vendor/name`.
+    #[error("\"{0}\" names no model; write it as vendor/model, like anthropic/claude-sonnet-4-5")]
+    NotAModel(String),
+    /// The vendor wants a key.
+    #[error("{vendor} needs a key; set {}", .variables.join(" or "))]
+    NoKey {
+        /// The vendor.
+        vendor: String,
+        /// Where its key is looked for.
+        variables: Vec<String>,
+    },
+    /// The vendor is wherever its user runs it.
+    #[error("{vendor} needs an address{}", or_variables(.variables))]
+    NoAddress {
+        /// The vendor.
+        vendor: String,
+        /// Where its address is looked for.
+        variables: Vec<String>,
+    },
+    /// The address cannot be used.
+    #[error("the address of {vendor} cannot be used: {reason}")]
+    BadAddress {
+        /// The vendor.
+        vendor: String,
+        /// Why.
+        reason: String,
+    },
+    /// The catalog's text makes no sense.
+    #[error("the catalog makes no sense: {0}")]
+    Malformed(String),
+    /// No connections can be made.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |nearest| format!("; did you mean \"{nearest}\"?"))
+}
+
+fn or_variables(variables: &[String]) -> String {
+    if variables.is_empty() { String::new() } else { format!("; set {}", variables.join(" or ")) }
+}
+
+/// Where a model is reached, by whom, and with which wishes. Nothing is required here; the vendor
+/// may require a key or an address.
+#[derive(Debug, Clone, Default)]
+pub struct Endpoint {
+    /// The key.
+    pub key: Option<Secret>,
+    /// The address, when it is not the vendor's own.
+    pub base_url: Option<String>,
+    /// The address of a proxy; it may hold a password, so it is kept like a key.
+    pub proxy: Option<Secret>,
+    /// What is wanted of the model.
+    pub tuning: Tuning,
+    /// How long it may take.
+    pub timeouts: Timeouts,
+    /// How much it may say.
+    pub caps: Caps,
+}
+
+/// All vendors that are known.
+///
+/// ```
+/// use roundtable_models::{Catalog, CatalogError, Endpoint, Secret};
+/// let catalog = Catalog::builtin()?;
+/// let endpoint = Endpoint { key: Some(Secret::new("sk-…")), ..Endpoint::default() };
+/// let model = catalog.model("anthropic/claude-sonnet-4-5", endpoint)?;
+/// assert_eq!(model.profile().window, Some(200_000));
+/// # Ok::<(), CatalogError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    vendors: BTreeMap<String, Vendor>,
+}
+
+impl Catalog {
+    /// The vendors that come with the program.
+    ///
+    /// # Errors
+    /// [`CatalogError::Malformed`]; a test makes sure that it is not.
+    pub fn builtin() -> Result<Self, CatalogError> {
+        Ok(Self { vendors: row::parse(BUILTIN)? })
+    }
+
+    /// The same vendors and some more; a row replaces the one of its name.
+    ///
+    /// # Errors
+    /// [`CatalogError::Malformed`] with the place, when the text makes no sense.
+    pub fn with(mut self, toml: &str) -> Result<Self, CatalogError> {
+        self.vendors.extend(row::parse(toml)?);
+        Ok(self)
+    }
+
+    /// The vendors by name.
+    pub fn vendors(&self) -> &BTreeMap<String, Vendor> {
+        &self.vendors
+    }
+
+    /// A vendor.
+    ///
+    /// # Errors
+    /// [`CatalogError::UnknownVendor`] with the nearest name.
+    pub fn vendor(&self, name: &str) -> Result<&Vendor, CatalogError> {
+        self.vendors.get(name).ok_or_else(|| CatalogError::UnknownVendor {
+            name: name.to_owned(),
+            nearest: self.nearest(name),
+        })
+    }
+
+    fn nearest(&self, name: &str) -> Option<String> {
+        const ALIKE: f64 = 0.75;
+        let name = name.to_lowercase();
+        let scored =
+            self.vendors.keys().map(|vendor| (strsim::jaro_winkler(vendor, &name), vendor));
+        let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+        best.filter(|(score, _)| *score > ALIKE).map(|(_, vendor)| vendor.clone())
+    }
+
+    /// What is known of a model, `vendor/model`. A vendor's unknown models have the vendor's ways,
+    /// and neither a window nor a price.
+    ///
+    /// # Errors
+    /// When there is no such vendor, or no model is named.
+    pub fn profile(&self, name: &str) -> Result<Profile, CatalogError> {
+        let (vendor_name, model) =
+            name.split_once('/').ok_or_else(|| CatalogError::NotAModel(name.to_owned()))?;
+        let vendor = self.vendor(vendor_name)?;
+        if !is_model(model) {
+            return Err(CatalogError::NotAModel(name.to_owned()));
+        }
+        vendor.profile(vendor_name, model)
+    }
+
+    /// The most that a model's tokens can cost, where it is known.
+    pub fn price(&self, name: &str) -> Option<Price> {
+        Some(self.profile(name).ok()?.price?.most())
+    }
+
+    /// A model, ready to be asked.
+    ///
+    /// # Errors
+    /// When the vendor is not known, or wants a key or an address that is not there.
+    pub fn model(&self, name: &str, endpoint: Endpoint) -> Result<HttpModel, CatalogError> {
+        let profile = Profile { tuning: endpoint.tuning, ..self.profile(name)? };
+        let vendor = self.vendor(&profile.vendor)?;
+        let key = endpoint.key.filter(|key| !key.is_empty());
+        if key.is_none() && !vendor.key_optional {
+            let variables = vendor.key_env.clone();
+            return Err(CatalogError::NoKey { vendor: profile.vendor, variables });
+        }
+        let target = Target {
+            base_url: vendor.address(&profile.vendor, endpoint.base_url.as_deref())?,
+            auth: vendor.auth,
+            key,
+            proxy: endpoint.proxy,
+        };
+        Ok(HttpModel::new(profile, target, endpoint.timeouts, endpoint.caps)?)
+    }
+}
+
+/// Whether a text can name a model: it may become part of an address.
+fn is_model(name: &str) -> bool {
+    let fine = |c: char| c.is_ascii_alphanumeric() || "-_.:/@+".contains(c);
+    !name.is_empty() && name.len() <= 200 && !name.contains("..") && name.chars().all(fine)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! A chain of models: when one cannot answer, the next one is asked.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roundtable_ports::{Model, ModelError, ModelRequest, ModelStream};
+
+use crate::retry::begin;
+
+/// A chain of models, asked in order until one begins to answer. Which one did is in the record of
+/// the call.
+pub struct Fallback {
+    chain: Vec<Arc<dyn Model>>,
+}
+
+impl Fallback {
+    /// A chain of models, the best one first.
+    pub fn new(chain: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
+        Self { chain: chain.into_iter().collect() }
+    }
+}
+
+#[async_trait]
+impl Model for Fallback {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let mut why: Option<ModelError> = None;
+        for model in &self.chain {
+            match begin(&**model, request.clone()).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) if !another_may_help(&error) => return Err(error),
+                // What may pass is worth more to the caller than what will not.
+                Err(error) => {
+                    why = Some(why.filter(ModelError::is_transient).unwrap_or(error));
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| ModelError::BadRequest("the chain has no model".to_owned())))
+    }
+}
+
+/// Whether another model may do better. What one declines, or what makes no sense, is not carried
+/// from door to door.
+fn another_may_help(error: &ModelError) -> bool {
+    match error {
+        ModelError::Auth(_)
+        | ModelError::RateLimited { .. }
+        | ModelError::Overloaded(_)
+        | ModelError::TooLong(_)
+        | ModelError::Broken(_)
+        | ModelError::Timeout => true,
+        ModelError::Refused(_) | ModelError::BadRequest(_) => false,
+    }
+}

@@ -1,0 +1,199 @@
+//! The one driver for all wires: sends what a wire built, reads what its decoder understands, and
+//! holds both to time and size. Dropping the stream ends the request.
+
+mod body;
+mod client;
+pub(crate) mod failure;
+mod limits;
+mod reading;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, Response};
+use roundtable_core::id::IterationId;
+use roundtable_ports::{Model, ModelError, ModelRequest, ModelStream};
+
+pub use client::ClientError;
+pub use limits::{Caps, Timeouts};
+
+use crate::catalog::{Auth, Profile};
+use crate::output::{Shape, Shaper};
+use crate::secret::Secret;
+use crate::window;
+use crate::wire::{Outgoing, Settings};
+use failure::{Failure, shown};
+use reading::Reading;
+
+/// The most of a refusal's body that is read.
+const REFUSAL_BYTES: usize = 64 << 10;
+
+/// A model behind an HTTP endpoint.
+pub struct HttpModel {
+    profile: Profile,
+    target: Target,
+    client: Client,
+    timeouts: Timeouts,
+    caps: Caps,
+}
+
+/// Where requests go, and who pays.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub base_url: String,
+    pub auth: Auth,
+    pub key: Option<Secret>,
+    pub proxy: Option<Secret>,
+}
+
+impl HttpModel {
+    pub(crate) fn new(
+        profile: Profile,
+        target: Target,
+        timeouts: Timeouts,
+        caps: Caps,
+    ) -> Result<Self, ClientError> {
+        let client = client::build(timeouts.connect, target.proxy.as_ref())?;
+        Ok(Self { profile, target, client, timeouts, caps })
+    }
+
+    /// What is known of the model.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    async fn send(
+        &self,
+        outgoing: &Outgoing,
+        key: &IterationId,
+        first: Duration,
+    ) -> Result<Response, ModelError> {
+        let url = format!("{}{}", self.target.base_url, outgoing.path);
+        let mut builder = self.client.post(url).header(CONTENT_TYPE, "application/json");
+        for (name, value) in &outgoing.headers {
+            builder = builder.header(*name, *value);
+        }
+        // The same in every attempt, so that a gateway that can tell repeats apart does.
+        builder = builder.header("idempotency-key", key.as_str());
+        if let Some((name, value)) = self.credentials()? {
+            builder = builder.header(name, value);
+        }
+        let sent = builder.body(outgoing.body.to_string()).send();
+        let response = tokio::time::timeout(first, sent).await.map_err(|_| ModelError::Timeout)?;
+        response.map_err(|error| self.unreachable(error))
+    }
+
+    /// The header with the key, marked so that nothing prints it.
+    fn credentials(&self) -> Result<Option<(&'static str, HeaderValue)>, ModelError> {
+        let Some(key) = &self.target.key else { return Ok(None) };
+        let (name, text) = match self.target.auth {
+            Auth::Bearer => ("authorization", format!("Bearer {}", key.reveal())),
+            Auth::XApiKey => ("x-api-key", key.reveal().to_owned()),
+            Auth::XGoogApiKey => ("x-goog-api-key", key.reveal().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            ModelError::Auth("the key has characters that no key can have".to_owned())
+        })?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> ModelError {
+        let (connecting, late) = (error.is_connect(), error.is_timeout());
+        let text = self.scrub(&chain(&error.without_url()));
+        match (connecting, late) {
+            (true, _) => ModelError::Overloaded(format!("{} {text}", self.target.base_url)),
+            (false, true) => ModelError::Timeout,
+            (false, false) => ModelError::Broken(text),
+        }
+    }
+
+    /// A refusal, read as far as it makes sense.
+    async fn refused(&self, response: Response) -> ModelError {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let mut body = Vec::new();
+        let mut bytes = response.bytes_stream();
+        while let Ok(Some(Ok(piece))) = tokio::time::timeout(self.timeouts.idle, bytes.next()).await
+        {
+            body.extend_from_slice(&piece);
+            if body.len() > REFUSAL_BYTES {
+                break;
+            }
+        }
+        let body = self.scrub(&String::from_utf8_lossy(&body));
+        if status.is_success() {
+            let json = serde_json::from_str(&body).unwrap_or_default();
+            let failure = Failure::of_json(&json);
+            return match json.get("error") {
+                Some(error) if !error.is_null() => failure.error(),
+                _ => ModelError::Broken(format!("the provider did not stream: {}", shown(&body))),
+            };
+        }
+        Failure::of_response(status.as_u16(), &headers, &body).error()
+    }
+
+    fn scrub(&self, text: &str) -> String {
+        self.target.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
+    }
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpModel")
+            .field("profile", &self.profile)
+            .field("target", &self.target)
+            .field("timeouts", &self.timeouts)
+            .field("caps", &self.caps)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Model for HttpModel {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        window::check(&request, &self.profile)?;
+        let shape = Shape::choose(&request, &self.profile)?;
+        let wire = self.profile.wire;
+        let outgoing = wire.request(&request, &self.profile, &shape);
+        let settings = Settings::new(&request, &self.profile, &shape, self.caps);
+        let total = tokio::time::sleep(self.timeouts.total);
+        let first = self.timeouts.first_byte.min(self.timeouts.total);
+        let response = self.send(&outgoing, &request.key, first).await?;
+        if !response.status().is_success() || !may_be_events(&response) {
+            return Err(self.refused(response).await);
+        }
+        let events = body::events(response.bytes_stream(), self.timeouts, self.caps);
+        let reading = Reading::new(
+            events,
+            wire.decoder(settings),
+            Shaper::new(shape),
+            total,
+            self.target.key.clone(),
+        );
+        Ok(reading.stream())
+    }
+}
+
+/// Whether a body can be a stream of events. Some servers do not say; those that say something
+/// else mean it.
+fn may_be_events(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    !kind.is_some_and(|kind| kind.starts_with("application/json") || kind.starts_with("text/html"))
+}
+
+/// An error and what caused it, without repeating itself.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}

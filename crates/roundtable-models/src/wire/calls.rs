@@ -1,0 +1,75 @@
+//! Tool calls that arrive in pieces.
+
+use roundtable_ports::{Chunk, ModelError};
+use serde_json::Value;
+
+use crate::http::Caps;
+use crate::output::mend;
+
+use super::Names;
+
+/// A call that is not complete yet.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// The vendor's own id.
+    pub id: Option<String>,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments so far.
+    pub arguments: String,
+}
+
+/// Counts calls and holds them to their size.
+#[derive(Debug)]
+pub struct Calls {
+    caps: Caps,
+    seen: usize,
+}
+
+impl Calls {
+    pub fn new(caps: Caps) -> Self {
+        Self { caps, seen: 0 }
+    }
+
+    /// Whether there were any.
+    pub fn any(&self) -> bool {
+        self.seen > 0
+    }
+
+    /// One more call begins.
+    pub fn begin(&mut self) -> Result<(), ModelError> {
+        self.seen += 1;
+        let most = self.caps.tool_calls;
+        if self.seen > most {
+            return Err(ModelError::Broken(format!("the answer asks for more than {most} tools")));
+        }
+        Ok(())
+    }
+
+    /// A call's arguments get longer.
+    pub fn extend(&self, open: &mut Open, piece: &str) -> Result<(), ModelError> {
+        open.arguments.push_str(piece);
+        self.check(open.arguments.len())
+    }
+
+    /// Refuses arguments of this size when they are too big.
+    pub fn check(&self, bytes: usize) -> Result<(), ModelError> {
+        let most = self.caps.argument_bytes;
+        if bytes > most {
+            return Err(ModelError::Broken(format!("a tool call is longer than {most} bytes")));
+        }
+        Ok(())
+    }
+}
+
+impl Open {
+    /// The call as a whole. Arguments that are no JSON stay text: the tool's schema refuses them,
+    /// and the model is told so, which helps it more than a failed answer.
+    pub fn close(self, names: &Names) -> Chunk {
+        let arguments = match self.arguments.trim() {
+            "" => Value::Object(serde_json::Map::new()),
+            text => mend(text).unwrap_or_else(|| Value::String(text.to_owned())),
+        };
+        Chunk::ToolCall { name: names.back(&self.name), arguments, reference: self.id }
+    }
+}

@@ -1,0 +1,7 @@
+//! `:streamGenerateContent`: Google's protocol.
+
+mod decode;
+mod request;
+
+pub use decode::GeminiDecoder;
+pub use request::request;

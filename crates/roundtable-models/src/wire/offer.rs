@@ -1,0 +1,115 @@
+//! What a request offers, decided once for all wires: messages, tools and which of them to use.
+
+use std::borrow::Cow;
+
+use roundtable_core::message::Message;
+use roundtable_ports::{ModelRequest, ToolChoice};
+use serde_json::{Value, json};
+
+use super::Names;
+use super::turns::{Turn, turns};
+use crate::catalog::Profile;
+use crate::output::Shape;
+
+/// A request as all wires see it.
+pub struct Offer<'a> {
+    pub turns: Vec<Turn>,
+    pub tools: Vec<Offered<'a>>,
+    /// Which tools to use; nothing when there are none.
+    pub choice: Option<Choice>,
+}
+
+/// A tool on offer.
+pub struct Offered<'a> {
+    pub name: String,
+    pub description: &'a str,
+    pub schema: Value,
+}
+
+/// Which tools to use, in the vendor's spelling of names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    Auto,
+    None,
+    Required,
+    Named(String),
+}
+
+impl<'a> Offer<'a> {
+    pub fn new(request: &'a ModelRequest, profile: &Profile, shape: &Shape) -> Self {
+        let names = Names::new(request.tools.iter().map(|tool| tool.name.as_str()), shape);
+        let turns = turns(&messages(request, shape), profile, &names);
+        let tools = tools(request, profile, shape, &names);
+        let choice = (!tools.is_empty()).then(|| choice(request, shape, &tools, &names));
+        Self { turns, tools, choice }
+    }
+}
+
+/// The messages, and the instruction that a reply has to be JSON, where that is all there is.
+fn messages<'a>(request: &'a ModelRequest, shape: &Shape) -> Cow<'a, [Message]> {
+    match shape.instruction() {
+        None => Cow::Borrowed(&request.messages),
+        Some(instruction) => {
+            let mut messages = request.messages.clone();
+            messages.push(Message::system(instruction));
+            Cow::Owned(messages)
+        }
+    }
+}
+
+fn tools<'a>(
+    request: &'a ModelRequest,
+    profile: &Profile,
+    shape: &Shape,
+    names: &Names,
+) -> Vec<Offered<'a>> {
+    if !profile.quirks.tools {
+        return Vec::new();
+    }
+    let own = request.tools.iter().map(|tool| Offered {
+        name: names.there(&tool.name),
+        description: &tool.description,
+        schema: object(&tool.schema),
+    });
+    let reply = shape.forced().map(|held| Offered {
+        name: names.there(&held.name),
+        description: "Gives the answer.",
+        schema: object(&held.schema),
+    });
+    own.chain(reply).collect()
+}
+
+fn choice(request: &ModelRequest, shape: &Shape, tools: &[Offered], names: &Names) -> Choice {
+    if let Some(tool) = shape.tool() {
+        let alone = tools.len() == 1 || request.tool_choice == ToolChoice::None;
+        return if alone { Choice::Named(names.there(tool)) } else { Choice::Required };
+    }
+    match &request.tool_choice {
+        ToolChoice::Auto => Choice::Auto,
+        ToolChoice::None => Choice::None,
+        ToolChoice::Required => Choice::Required,
+        ToolChoice::Named(name) => {
+            let name = names.there(name);
+            if tools.iter().any(|tool| tool.name == name) {
+                Choice::Named(name)
+            } else {
+                Choice::Auto
+            }
+        }
+    }
+}
+
+/// A schema whose root is an object, as all vendors want it for tools.
+fn object(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) if map.get("type").is_some_and(|kind| kind == "object") => {
+            schema.clone()
+        }
+        Value::Object(map) => {
+            let mut map = map.clone();
+            map.insert("type".to_owned(), json!("object"));
+            Value::Object(map)
+        }
+        _ => json!({"type": "object", "properties": {}}),
+    }
+}

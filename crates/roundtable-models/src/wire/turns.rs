@@ -1,0 +1,262 @@
+//! Messages as every vendor accepts them: whose turn it is, with each tool call next to its
+//! result. Vendors refuse prompts in which a call has no result or a result no call.
+
+use std::collections::VecDeque;
+
+use roundtable_core::message::{Image, Message, Part, Reasoning, Role, ToolAnswer};
+use serde_json::Value;
+
+use super::ids::Ids;
+use super::{Names, Wire};
+use crate::catalog::{LateSystem, Profile};
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// Instructions.
+    System,
+    /// Everyone but the model.
+    User,
+    /// The model.
+    Assistant,
+    /// The tools, right after the model asked for them.
+    Tools,
+}
+
+/// Something that is said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    Text(String),
+    Image(Image),
+    Reasoning(Reasoning),
+    Call { id: String, name: String, arguments: Value },
+    Result { id: String, name: String, content: String, success: bool },
+}
+
+/// Something that is said, and the message that it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    pub said: Said,
+    pub message: usize,
+}
+
+/// What one speaker says in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    pub speaker: Speaker,
+    pub pieces: Vec<Piece>,
+}
+
+impl Turn {
+    /// Its texts, one after the other.
+    pub fn text(&self) -> String {
+        let texts = self.pieces.iter().filter_map(|piece| match &piece.said {
+            Said::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn is_of(&self, message: usize) -> bool {
+        self.pieces.last().is_some_and(|piece| piece.message == message)
+    }
+
+    /// Whether it has a picture.
+    pub fn has_image(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece.said, Said::Image(_)))
+    }
+}
+
+const LOST: &str = "No result of this call is known.";
+const GO_ON: &str = "Please go on.";
+
+/// The messages as turns. There is at least one that is no instruction; the first of these is
+/// something said to the model, and so is the last one.
+pub fn turns(messages: &[Message], profile: &Profile, names: &Names) -> Vec<Turn> {
+    let joins = matches!(profile.wire, Wire::Anthropic | Wire::Gemini);
+    let mut sorter = Sorter {
+        profile,
+        joins: profile.quirks.alternate || joins,
+        names,
+        ids: Ids::new(profile.quirks.tool_ids),
+        turns: Vec::new(),
+        open: VecDeque::new(),
+    };
+    for (index, message) in messages.iter().enumerate() {
+        sorter.take(index, message);
+    }
+    sorter.settle();
+    sorter.finish(messages.len())
+}
+
+/// A call without a result.
+struct Waiting {
+    ours: String,
+    theirs: String,
+    name: String,
+    message: usize,
+}
+
+struct Sorter<'a> {
+    profile: &'a Profile,
+    /// Whether messages of one speaker in a row become one turn.
+    joins: bool,
+    names: &'a Names,
+    ids: Ids,
+    turns: Vec<Turn>,
+    open: VecDeque<Waiting>,
+}
+
+impl Sorter<'_> {
+    fn take(&mut self, index: usize, message: &Message) {
+        match message.role {
+            Role::System => self.instruct(index, message),
+            Role::User => self.hear(index, message),
+            Role::Assistant => {
+                self.settle();
+                self.speak(index, message);
+            }
+        }
+    }
+
+    fn instruct(&mut self, index: usize, message: &Message) {
+        let text = message.text();
+        let late = self.turns.iter().any(|turn| turn.speaker != Speaker::System);
+        if text.trim().is_empty() {
+            return;
+        }
+        if !late {
+            return self.push(Speaker::System, index, Said::Text(text));
+        }
+        self.settle();
+        match self.profile.quirks.late_system {
+            LateSystem::System => self.push(Speaker::System, index, Said::Text(text)),
+            LateSystem::User => {
+                let marked = format!("<instructions>\n{text}\n</instructions>");
+                self.push(Speaker::User, index, Said::Text(marked));
+            }
+        }
+    }
+
+    /// Results come first, each next to its call; what else is said follows.
+    fn hear(&mut self, index: usize, message: &Message) {
+        let mut rest = Vec::new();
+        for part in &message.parts {
+            match part {
+                Part::ToolResult(answer) => rest.extend(self.answer(index, answer)),
+                other => rest.extend(self.said(other)),
+            }
+        }
+        if !rest.is_empty() {
+            self.settle();
+        }
+        for said in rest {
+            self.push(Speaker::User, index, said);
+        }
+    }
+
+    /// Puts a result next to its call; as text when it has none.
+    fn answer(&mut self, index: usize, answer: &ToolAnswer) -> Option<Said> {
+        let found = self.open.iter().position(|call| call.ours == answer.id.as_str());
+        let Some(call) = found.and_then(|at| self.open.remove(at)) else {
+            return Some(Said::Text(format!(
+                "Result of an earlier tool call:\n{}",
+                answer.content
+            )));
+        };
+        let result = Said::Result {
+            id: call.theirs,
+            name: call.name,
+            content: answer.content.clone(),
+            success: answer.success,
+        };
+        self.push(Speaker::Tools, index, result);
+        None
+    }
+
+    fn speak(&mut self, index: usize, message: &Message) {
+        for part in &message.parts {
+            let said = match part {
+                Part::ToolCall(call) => {
+                    let (id, name) =
+                        (self.ids.take(call.id.as_str()), self.names.there(&call.name));
+                    self.open.push_back(Waiting {
+                        ours: call.id.as_str().to_owned(),
+                        theirs: id.clone(),
+                        name: name.clone(),
+                        message: index,
+                    });
+                    Some(Said::Call { id, name, arguments: call.arguments.clone() })
+                }
+                Part::Reasoning(thought) if thought.wire != self.profile.wire.name() => None,
+                Part::Reasoning(thought) => Some(Said::Reasoning(thought.clone())),
+                other => self.said(other),
+            };
+            if let Some(said) = said {
+                self.push(Speaker::Assistant, index, said);
+            }
+        }
+    }
+
+    fn said(&self, part: &Part) -> Option<Said> {
+        match part {
+            Part::Text { text } if text.trim().is_empty() => None,
+            Part::Text { text } => Some(Said::Text(text.clone())),
+            Part::Image(_) if !self.profile.quirks.images => {
+                Some(Said::Text("[A picture that this model cannot see.]".to_owned()))
+            }
+            Part::Image(image) => Some(Said::Image(image.clone())),
+            Part::ToolResult(answer) => Some(Said::Text(answer.content.clone())),
+            Part::ToolCall(_) | Part::Reasoning(_) => None,
+        }
+    }
+
+    /// Answers the calls that nobody answered: a call without a result would be refused.
+    fn settle(&mut self) {
+        while let Some(call) = self.open.pop_front() {
+            let result = Said::Result {
+                id: call.theirs,
+                name: call.name,
+                content: LOST.to_owned(),
+                success: false,
+            };
+            self.push(Speaker::Tools, call.message, result);
+        }
+    }
+
+    fn push(&mut self, speaker: Speaker, message: usize, said: Said) {
+        let piece = Piece { said, message };
+        let joins = self.joins || speaker == Speaker::Tools;
+        match self.turns.last_mut() {
+            Some(turn) if turn.speaker == speaker && (joins || turn.is_of(message)) => {
+                turn.pieces.push(piece);
+            }
+            _ => self.turns.push(Turn { speaker, pieces: vec![piece] }),
+        }
+    }
+
+    fn finish(mut self, messages: usize) -> Vec<Turn> {
+        let note = |text: &str| Turn {
+            speaker: Speaker::User,
+            pieces: vec![Piece { said: Said::Text(text.to_owned()), message: messages }],
+        };
+        let first = self.turns.iter().position(|turn| turn.speaker != Speaker::System);
+        match first {
+            Some(first) if self.turns[first].speaker == Speaker::Assistant => {
+                let mut begin = note("Please begin.");
+                // It stays in the shared part, so that this part stays the same for everyone.
+                begin.pieces[0].message = 0;
+                self.turns.insert(first, begin);
+            }
+            Some(_) => {}
+            None => self.turns.push(note(GO_ON)),
+        }
+        if self.turns.last().is_some_and(|turn| turn.speaker == Speaker::Assistant) {
+            self.turns.push(note(GO_ON));
+        }
+        self.turns
+    }
+}
+
+#[cfg(test)]
+mod tests;
