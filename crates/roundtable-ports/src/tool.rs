@@ -135,6 +135,11 @@ pub trait DynTool: Send + Sync {
     /// The tool, as models are told of it.
     fn spec(&self) -> ToolSpec;
 
+    /// The tool as a session records it. A tool that wants a person's approval says so here.
+    fn declare(&self) -> ToolDecl {
+        self.spec().declare()
+    }
+
     /// Carries a call out.
     fn run_json<'a>(
         &'a self,

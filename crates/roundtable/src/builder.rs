@@ -71,6 +71,13 @@ impl Builder {
         self
     }
 
+    /// Registers tools whose parameters are JSON: those of an MCP server, for example.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
     /// Takes the time from this clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {

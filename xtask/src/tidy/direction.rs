@@ -15,6 +15,7 @@ const RULES: &[(&str, Knows)] = &[
         "roundtable-models",
         Knows::Only(&["roundtable-core", "roundtable-local", "roundtable-ports"]),
     ),
+    ("roundtable-tools", Knows::Only(&["roundtable-core", "roundtable-ports"])),
     ("roundtable-engine", Knows::Only(&["roundtable-core", "roundtable-ports"])),
     ("roundtable", Knows::Only(LIBRARIES)),
     ("roundtable-server", Knows::Only(&["roundtable"])),
@@ -35,6 +36,7 @@ const LIBRARIES: &[&str] = &[
     "roundtable-memory",
     "roundtable-models",
     "roundtable-ports",
+    "roundtable-tools",
 ];
 
 enum Knows {
@@ -111,9 +113,13 @@ mod tests {
 
     #[test]
     fn adapters_know_neither_engine_nor_each_other() {
-        for adapter in
-            ["roundtable-backend", "roundtable-models", "roundtable-memory", "roundtable-local"]
-        {
+        for adapter in [
+            "roundtable-backend",
+            "roundtable-models",
+            "roundtable-memory",
+            "roundtable-local",
+            "roundtable-tools",
+        ] {
             assert_eq!(refused(adapter, &["roundtable-core", "roundtable-ports"]), [""; 0]);
             assert_eq!(refused(adapter, &["roundtable-engine"]), ["depends on roundtable-engine"]);
         }

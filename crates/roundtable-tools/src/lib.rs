@@ -1,0 +1,27 @@
+//! Tools for agents: built in ones, and those of MCP servers.
+//!
+//! [`builtin`] are the tools that need nothing and harm nobody. [`FetchUrl`] reaches out, so it is
+//! there only for those who register it. `request_context` and `delegate` are no tools of this
+//! crate: the core carries them out itself.
+
+mod calculate;
+mod fact_check;
+mod fence;
+pub mod fetch_url;
+pub mod mcp;
+mod now;
+mod tls;
+
+use std::sync::Arc;
+
+use roundtable_ports::{Clock, DynTool};
+
+pub use calculate::{Calculate, Calculation};
+pub use fact_check::{FactCheck, Quote};
+pub use fetch_url::FetchUrl;
+pub use now::{Now, Whereabouts};
+
+/// The tools that need nothing and harm nobody: `calculate`, `fact_check`, `now`.
+pub fn builtin(clock: Arc<dyn Clock>) -> Vec<Arc<dyn DynTool>> {
+    vec![Arc::new(Calculate), Arc::new(FactCheck), Arc::new(Now::new(clock))]
+}

@@ -1,0 +1,64 @@
+//! A limit on how much a server may say: every call gives it a new allowance, and a server that
+//! spends it is treated as one that ended.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// How many bytes a server may say for one call, on standard output or in one HTTP response.
+pub(super) const ALLOWANCE: usize = 16 * 1024 * 1024;
+
+/// How many bytes may still come.
+#[derive(Debug, Clone)]
+pub(super) struct Allowance(Arc<AtomicUsize>);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(Arc::new(AtomicUsize::new(ALLOWANCE)))
+    }
+}
+
+impl Allowance {
+    /// Gives all of it again.
+    pub fn renew(&self) {
+        self.0.store(ALLOWANCE, Ordering::Relaxed);
+    }
+
+    /// Takes so many bytes off, if there are so many.
+    fn spend(&self, bytes: usize) -> bool {
+        let rest = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).is_ok()
+    }
+}
+
+/// A reader within an allowance. When it is spent, reading fails.
+pub(super) struct Limited<R> {
+    reader: R,
+    allowance: Allowance,
+}
+
+impl<R> Limited<R> {
+    pub fn new(reader: R, allowance: Allowance) -> Self {
+        Self { reader, allowance }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.reader).poll_read(context, buffer))?;
+        if self.allowance.spend(buffer.filled().len() - before) {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Ready(Err(io::Error::other("the server said too much")))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `fact_check` finds who said what, in a session that an engine made.
+
+use roundtable::prelude::*;
+use roundtable_core::event::{Body, ToolCallEvent};
+use roundtable_core::tool::ToolOutcome;
+use roundtable_ports::DynTool as _;
+use roundtable_tools::FactCheck;
+use serde_json::json;
+
+/// A debate of two rounds, in the second of which Bob checks what was said.
+async fn checked(quote: &str, said_by: Option<&str>, sequential: bool) -> ToolResult {
+    let mut arguments = json!({ "quote": quote });
+    if let Some(said_by) = said_by {
+        arguments["said_by"] = json!(said_by);
+    }
+    let check = Reply::calls([Call::new("fact_check", arguments)]);
+    let script = Script::default()
+        .voice("ann", [Reply::text("Rust is  “fast”,\nI said.")])
+        .voice("ann", [Reply::text("Go is simple.")])
+        .voice("bob", [Reply::text("Hm.")])
+        .voice("bob", [check, Reply::text("So.")]);
+    let engine = Engine::builder()
+        .model("scripted", ScriptedModel::new(script))
+        .tool(FactCheck)
+        .build()
+        .await
+        .unwrap();
+    let mut bob = Agent::new("Bob", "scripted").unwrap();
+    bob.tools = vec![FactCheck.declare()];
+    let mut talk = engine.debate("Which language?").agent("Ann").participant(bob);
+    if sequential {
+        talk = talk.sequential();
+    }
+    let session = talk.open().await.unwrap();
+    session.ask("Which language is best?").await.unwrap();
+    session.ask("And now?").await.unwrap();
+    let log = session.log().await.unwrap();
+    engine.shutdown().await;
+    let result = log.iter().find_map(|event| match &event.body {
+        Body::ToolCall(ToolCallEvent::ToolCallFinished(ToolOutcome::Returned(result))) => {
+            Some(result.clone())
+        }
+        _ => None,
+    });
+    result.unwrap()
+}
+
+#[tokio::test]
+async fn a_quote_is_found_with_agent_round_and_event() {
+    let result = checked("rust IS \"fast\", i", Some("ann"), false).await;
+    let event = result.value.as_ref().unwrap()["found"][0]["event"].clone();
+    let line = format!("- Ann (agt_ann), round 1, event {event}: \"Rust is  “fast”,\nI said.\"");
+    assert_eq!(result.message, format!("Found in 1 message(s) of this session:\n{line}"));
+    let found = json!({ "agent": "agt_ann", "round": 1, "event": event,
+                        "passage": "Rust is  “fast”,\nI said.", "counts": true });
+    assert_eq!(result.value, Some(json!({ "found": [found] })));
+}
+
+#[tokio::test]
+async fn what_people_said_is_found_too() {
+    let result = checked("language is best", None, false).await;
+    let lines: Vec<&str> = result.message.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[1].starts_with("- ") && lines[1].contains(", round 1, event "), "{}", lines[1]);
+}
+
+#[tokio::test]
+async fn a_misquote_is_not_found_and_the_nearest_statement_is_named() {
+    let result = checked("I said Rust is slow", None, false).await;
+    let lines: Vec<&str> = result.message.lines().collect();
+    assert_eq!(lines[0], "Not found in 4 message(s) of this session.");
+    assert!(lines[1].starts_with("The nearest is Ann (agt_ann), round 1, event "), "{}", lines[1]);
+    let result = checked("Rust is", Some("Bob"), false).await;
+    assert_eq!(result.message, "Not found in 1 message(s) of this session.");
+    assert_eq!(result.value, Some(json!({ "found": [] })));
+}
+
+#[tokio::test]
+async fn those_who_speak_side_by_side_do_not_hear_each_other_through_it() {
+    let together = checked("Go is simple", None, false).await;
+    assert_eq!(together.message, "Not found in 4 message(s) of this session.");
+    let in_turn = checked("Go is simple", None, true).await;
+    assert!(
+        in_turn
+            .message
+            .starts_with("Found in 1 message(s) of this session:\n- Ann (agt_ann), round 2")
+    );
+}
+
+#[tokio::test]
+async fn a_quote_without_words_is_refused() {
+    let result = checked(" … \"\" ", None, false).await;
+    assert_eq!(result, ToolResult::failed("there are no words in the quote"));
+}
