@@ -11,5 +11,8 @@
 
 mod asked;
 mod golden;
+mod http;
+mod retry;
 mod script;
 mod scripted;
+mod server;
