@@ -68,6 +68,7 @@ impl Turn {
 }
 
 const LOST: &str = "No result of this call is known.";
+const PICTURE: &str = "[A picture that this model cannot see.]";
 const GO_ON: &str = "Please go on.";
 
 /// The messages as turns. There is at least one that is no instruction; the first of these is
@@ -159,10 +160,7 @@ impl Sorter<'_> {
     fn answer(&mut self, index: usize, answer: &ToolAnswer) -> Option<Said> {
         let found = self.open.iter().position(|call| call.ours == answer.id.as_str());
         let Some(call) = found.and_then(|at| self.open.remove(at)) else {
-            return Some(Said::Text(format!(
-                "Result of an earlier tool call:\n{}",
-                answer.content
-            )));
+            return Some(stray(answer));
         };
         let result = Said::Result {
             id: call.theirs,
@@ -175,6 +173,15 @@ impl Sorter<'_> {
     }
 
     fn speak(&mut self, index: usize, message: &Message) {
+        // A thought that led to nothing is nothing that a vendor takes back.
+        let speaks = |part: &Part| match part {
+            Part::Text { text } => !text.trim().is_empty(),
+            Part::Reasoning(_) => false,
+            Part::ToolCall(_) | Part::ToolResult(_) | Part::Image(_) => true,
+        };
+        if !message.parts.iter().any(speaks) {
+            return;
+        }
         for part in &message.parts {
             let said = match part {
                 Part::ToolCall(call) => {
@@ -188,8 +195,13 @@ impl Sorter<'_> {
                     });
                     Some(Said::Call { id, name, arguments: call.arguments.clone() })
                 }
-                Part::Reasoning(thought) if thought.wire != self.profile.wire.name() => None,
-                Part::Reasoning(thought) => Some(Said::Reasoning(thought.clone())),
+                Part::Reasoning(thought) => {
+                    let own = thought.wire == self.profile.wire.name();
+                    let back = own && !thought.payload.is_null();
+                    back.then(|| Said::Reasoning(thought.clone()))
+                }
+                // No vendor takes pictures of a model's own.
+                Part::Image(_) => Some(Said::Text(PICTURE.to_owned())),
                 other => self.said(other),
             };
             if let Some(said) = said {
@@ -202,11 +214,9 @@ impl Sorter<'_> {
         match part {
             Part::Text { text } if text.trim().is_empty() => None,
             Part::Text { text } => Some(Said::Text(text.clone())),
-            Part::Image(_) if !self.profile.quirks.images => {
-                Some(Said::Text("[A picture that this model cannot see.]".to_owned()))
-            }
+            Part::Image(_) if !self.profile.quirks.images => Some(Said::Text(PICTURE.to_owned())),
             Part::Image(image) => Some(Said::Image(image.clone())),
-            Part::ToolResult(answer) => Some(Said::Text(answer.content.clone())),
+            Part::ToolResult(answer) => Some(stray(answer)),
             Part::ToolCall(_) | Part::Reasoning(_) => None,
         }
     }
@@ -256,6 +266,11 @@ impl Sorter<'_> {
         }
         self.turns
     }
+}
+
+/// A result whose call is not in the prompt.
+fn stray(answer: &ToolAnswer) -> Said {
+    Said::Text(format!("Result of an earlier tool call:\n{}", answer.content))
 }
 
 #[cfg(test)]

@@ -10,8 +10,10 @@
 )]
 
 mod asked;
+mod bodies;
 mod golden;
 mod http;
+mod requests;
 mod retry;
 mod script;
 mod scripted;

@@ -109,15 +109,19 @@ fn thoughts_of_another_wire_are_left_out_and_pictures_where_nobody_sees_them() {
     };
     let messages = [
         Message { role: Role::User, parts: vec![Part::Image(image)] },
-        Message { role: Role::Assistant, parts: vec![thought("anthropic"), thought("gemini")] },
+        Message {
+            role: Role::Assistant,
+            parts: vec![thought("anthropic"), thought("gemini"), Part::Text { text: "Ah.".into() }],
+        },
+        Message { role: Role::Assistant, parts: vec![thought("anthropic")] },
         Message::user("Go."),
     ];
     assert_eq!(
         lines(JOINED, &messages),
-        ["User: image/png", "Assistant: (anthropic)", "User: Go."]
+        ["User: image/png", "Assistant: (anthropic) + Ah.", "User: Go."]
     );
     assert_eq!(
         lines("deepseek/deepseek-chat", &messages),
-        ["User: [A picture that this model cannot see.]", "User: Go."]
+        ["User: [A picture that this model cannot see.]", "Assistant: Ah.", "User: Go."]
     );
 }
