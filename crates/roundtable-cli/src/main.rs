@@ -15,6 +15,11 @@ use clap::{Parser, Subcommand};
 
 use config::Config;
 
+/// Sessions are worked on by whichever thread is free, so memory is often given back by another
+/// thread than the one that took it. The system's allocator makes threads wait for each other then.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Durable conversations among several LLM agents.
 #[derive(Parser)]
 #[command(name = "roundtable", version, arg_required_else_help = true)]

@@ -10,7 +10,7 @@ use crate::event::NestedPrompt;
 use crate::message::Message;
 
 /// The version of the templates by which prompts are made; a replay needs the same one.
-pub const TEMPLATE: u32 = 1;
+pub const TEMPLATE: u32 = 2;
 
 /// The values of a prompt's parameters.
 pub type Params = BTreeMap<String, String>;
@@ -167,6 +167,8 @@ impl Prompt {
 pub struct RenderedPrompt {
     /// The messages that the model gets.
     pub messages: Vec<Message>,
+    /// How many of the first messages all agents share; they only ever get longer.
+    pub stable: usize,
     /// The tools on offer, by name.
     pub tools: Vec<String>,
     /// The digest of the messages.
@@ -175,9 +177,9 @@ pub struct RenderedPrompt {
 
 impl RenderedPrompt {
     /// A prompt of these messages.
-    pub fn new(messages: Vec<Message>, tools: Vec<String>) -> Self {
+    pub fn new(messages: Vec<Message>, stable: usize, tools: Vec<String>) -> Self {
         let hash = Digest::of_json(&messages);
-        Self { messages, tools, hash }
+        Self { messages, stable, tools, hash }
     }
 
     /// How many bytes of content it has: an upper bound of its tokens.

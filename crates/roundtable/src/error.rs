@@ -33,7 +33,7 @@ impl Error {
     }
 }
 
-impl std::convert::From<Reject> for Error {
+impl From<Reject> for Error {
     fn from(reject: Reject) -> Self {
         Self::Engine(reject.into())
     }

@@ -11,7 +11,7 @@
 //!     let script = Script::default().voice("ann", [Reply::text("Yes.")]).voice("bob", [Reply::text("No.")]);
 //!     let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
 //!     let debate = engine.debate("Should we rewrite it in Rust?").agent("Ann").agent("Bob").rounds(2).start().await?;
-//!     let mut events = debate.events(From::Start).await?;
+//!     let mut events = debate.events(Since::Start).await?;
 //!     while let Some(event) = events.next().await {
 //!         println!("{}", event?);
 //!     }
@@ -36,7 +36,7 @@ pub use archive::{Archive, Damage, Verification};
 pub use builder::Builder;
 pub use engine::Engine;
 pub use error::{Error, Result};
-pub use session::{Events, From, Session};
+pub use session::{Events, Session, Since};
 pub use talk::Talk;
 
 pub use roundtable_backend as backend;
@@ -44,10 +44,11 @@ pub use roundtable_core as core;
 pub use roundtable_engine as driver;
 pub use roundtable_models as models;
 pub use roundtable_ports as ports;
+pub use roundtable_tools as tools;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Answer, Engine, Events, From, RoundReport, Session};
+    pub use crate::{Answer, Engine, Events, RoundReport, Session, Since};
     pub use futures_util::StreamExt;
     pub use roundtable_core::agent::Agent;
     pub use roundtable_core::context_request::{ContextRequest, ContextResult};

@@ -17,7 +17,7 @@ use crate::error::Result;
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum Since {
     /// At the first event.
     Start,
     /// After the event at this position.
@@ -148,8 +148,8 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when there is no such session, or no such position.
-    pub async fn events(&self, from: From) -> Result<Events> {
-        let subscription = self.updates(from).await?;
+    pub async fn events(&self, since: Since) -> Result<Events> {
+        let subscription = self.updates(since).await?;
         let events = stream::unfold(Some(subscription), |reading| async {
             let mut subscription = reading?;
             let event = match subscription.next_event().await {
@@ -167,10 +167,10 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when there is no such session, or no such position.
-    pub async fn updates(&self, from: From) -> Result<Subscription> {
-        let from = match from {
-            From::Start => Seq(1),
-            From::After(seq) => seq.next(),
+    pub async fn updates(&self, since: Since) -> Result<Subscription> {
+        let from = match since {
+            Since::Start => Seq(1),
+            Since::After(seq) => seq.next(),
         };
         Ok(self.handle.subscribe(from).await?)
     }

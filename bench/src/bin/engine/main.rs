@@ -9,10 +9,15 @@ use roundtable_bench::{Report, Row, median, plot, resident, timed};
 
 use talk::Table;
 
+/// The same as the product's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TURNS: u32 = 2_000;
 const LOOPS: u32 = 200;
 const CALLS: u32 = 10;
 const SESSIONS: usize = 1_000;
+const REPEATS: usize = 9;
 const LATENCY: Duration = Duration::from_millis(50);
 const LIVE: usize = 10_000;
 const ROUNDS: u32 = 10_000;
@@ -101,7 +106,7 @@ async fn many_sessions(report: &mut Report) -> anyhow::Result<()> {
         sessions.push(table.open("plain").await?);
     }
     let mut walls = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..REPEATS {
         let asked =
             futures_util::future::join_all(sessions.iter().map(|session| session.ask("Ready?")));
         walls.push(timed(asked).await.1);
@@ -109,7 +114,7 @@ async fn many_sessions(report: &mut Report) -> anyhow::Result<()> {
     let wall = median(walls);
     let model = talk::model(latency);
     let mut bares = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..REPEATS {
         let asked = futures_util::future::join_all((0..SESSIONS).map(|_| bare::turn(&model)));
         bares.push(timed(asked).await.1);
     }

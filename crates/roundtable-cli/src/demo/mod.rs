@@ -88,7 +88,7 @@ impl Demo {
         };
         self.session = Some(session.clone());
         self.show.opening();
-        let mut updates = session.updates(From::Start).await?;
+        let mut updates = session.updates(Since::Start).await?;
         let past = session.state().await?.head;
         loop {
             tokio::select! {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{Provided, RoundRecord, Spoken, Window};
 use crate::event::{PromptRecord, Seq, Task};
 use crate::id::{AgentId, TurnId};
-use crate::message::Message;
+use crate::message::{Message, Part, Role};
 use crate::prompt::{Prompt, RenderedPrompt, Section, TEMPLATE};
 use crate::session::{Mark, Session};
 use crate::turn::Context;
@@ -27,11 +27,7 @@ impl Window {
                 (prompt.name.as_str(), prompt.system.as_str(), Some(&prompt.tools))
             }
         };
-        let input = record
-            .context
-            .get_iteration_messages(1)
-            .iter()
-            .find(|m| m.role == crate::message::Role::User);
+        let input = record.context.get_iteration_messages(1).iter().find(|m| m.role == Role::User);
         let mut prompt = Prompt::new(name, input.map(Message::text).unwrap_or_default());
         prompt.sections.push(Section::new("", system));
         let offered = |name: &str| tools.is_none_or(|tools| tools.iter().any(|tool| tool == name));
@@ -51,15 +47,17 @@ impl Window {
         let mut messages: Vec<Message> =
             record.context.to_messages().into_iter().cloned().collect();
         let mut from = self.rounds.back().map_or(session.head, |round| begins(session, round));
+        let mut stable = 0;
         if let Task::Seat { .. } = record.task
             && let Some((first, history)) = self.history(session)
         {
             from = from.min(first);
-            let after_system =
-                messages.iter().take_while(|m| m.role == crate::message::Role::System).count();
-            messages.insert(after_system, Message::user(history));
+            // What all agents share comes first, and who the agent is after it: a provider that
+            // keeps prompts reads the transcript once for everyone.
+            messages.insert(0, history);
+            stable = 1;
         }
-        let rendered = RenderedPrompt::new(messages, tools);
+        let rendered = RenderedPrompt::new(messages, stable, tools);
         let hash = rendered.hash.clone();
         Some((rendered, PromptRecord { hash, from, to: session.head, template: TEMPLATE }))
     }
@@ -103,14 +101,15 @@ impl Window {
         if !heard.is_empty() {
             text.push_str("\n\nSaid so far in this round:\n");
             for spoken in heard {
-                let _ = writeln!(text, "{}", spoken_line(session, spoken));
+                push_spoken(&mut text, session, spoken);
             }
         }
         Some(text.trim_end().to_owned())
     }
 
-    /// The earlier rounds, in the takes that count.
-    fn history(&self, session: &Session) -> Option<(Seq, String)> {
+    /// The earlier rounds, in the takes that count: one part each, so that what a provider has
+    /// read once stays as it was when the next round comes.
+    fn history(&self, session: &Session) -> Option<(Seq, Message)> {
         let counts = |round: &&RoundRecord| mark_of(session, round).is_some_and(|mark| mark.active);
         let current = self.rounds.len().saturating_sub(1);
         let mut earlier: Vec<&RoundRecord> =
@@ -118,22 +117,31 @@ impl Window {
         // A take that was chosen again may have been run after the rounds that follow it.
         earlier.sort_by_key(|round| round.number);
         let first = earlier.iter().map(|round| begins(session, round)).min()?;
-        let mut text = "The conversation so far:\n".to_owned();
-        for round in earlier {
-            let _ = writeln!(text, "\n[Round {}]", round.number);
-            text.push_str(&provided_text(round, &round.provided));
-            if let Some((sender, said)) =
-                round.input.as_ref().and_then(|i| Some((&i.sender, i.text.as_ref()?)))
-            {
-                let _ = writeln!(text, "{sender}: {said}");
-            }
-            for spoken in &round.spoken {
-                let _ = writeln!(text, "{}", spoken_line(session, spoken));
-            }
-        }
-        Some((first, text))
+        let title = Part::Text { text: "The conversation so far:\n".to_owned() };
+        let rounds = earlier.into_iter().map(|round| Part::Text { text: told(session, round) });
+        let parts = std::iter::once(title).chain(rounds).collect();
+        Some((first, Message { role: Role::User, parts }))
     }
 }
+
+/// A round, as the transcript tells it.
+fn told(session: &Session, round: &RoundRecord) -> String {
+    let said = round.input.as_ref().and_then(|input| Some((&input.sender, input.text.as_ref()?)));
+    let length = said.map_or(0, |(sender, said)| sender.len() + said.len())
+        + round.spoken.iter().map(|spoken| spoken.text.len() + LABEL).sum::<usize>();
+    let mut text = String::with_capacity(length + LABEL);
+    let _ = write!(text, "\n[Round {}]\n{}", round.number, provided_text(round, &round.provided));
+    if let Some((sender, said)) = said {
+        push_line(&mut text, sender, said, "");
+    }
+    for spoken in &round.spoken {
+        push_spoken(&mut text, session, spoken);
+    }
+    text
+}
+
+/// How long a speaker's name may be before a line's text needs more room than was reckoned.
+const LABEL: usize = 48;
 
 fn mark_of<'a>(session: &'a Session, round: &RoundRecord) -> Option<&'a Mark> {
     session.marks.iter().find(|mark| mark.number == round.number && mark.take == round.take)
@@ -144,9 +152,15 @@ fn begins(session: &Session, round: &RoundRecord) -> Seq {
     mark_of(session, round).map_or(round.from, |mark| mark.from)
 }
 
-fn spoken_line(session: &Session, spoken: &Spoken) -> String {
+fn push_spoken(text: &mut String, session: &Session, spoken: &Spoken) {
     let cut = if spoken.partial { " [cut off]" } else { "" };
-    format!("{}: {}{cut}", name_of(session, &spoken.agent), spoken.text)
+    push_line(text, name_of(session, &spoken.agent), &spoken.text, cut);
+}
+
+fn push_line(text: &mut String, who: &str, said: &str, cut: &str) {
+    for piece in [who, ": ", said, cut, "\n"] {
+        text.push_str(piece);
+    }
 }
 
 fn name_of<'a>(session: &'a Session, agent: &'a AgentId) -> &'a str {

@@ -56,13 +56,13 @@ fn a_turn_whose_calls_are_spent_ends_with_what_it_has_and_says_so() {
     "#);
     table.say("And?");
     insta::assert_snapshot!(table.prompt("r2.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: Search.
     Ada: First thoughts. [cut off]
 
+    System: You are Ada.
     User: User: And?
     ");
 }

@@ -59,13 +59,13 @@ fn f27_a_partial_answer_is_a_message_and_marked_in_the_next_prompt() {
     "#);
     table.say("Go on.");
     insta::assert_snapshot!(table.prompt("r2.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: Talk.
     Ada: Once upon a [cut off]
 
+    System: You are Ada.
     User: User: Go on.
     ");
 }
@@ -147,13 +147,13 @@ fn what_was_said_in_an_earlier_iteration_is_kept_when_a_later_one_is_stopped() {
     table.ok(Command::Stop);
     table.say("And?");
     insta::assert_snapshot!(table.prompt("r2.t1"), @r"
-    System: You are Boss.
     User: The conversation so far:
 
     [Round 1]
     User: Work.
     Boss: First thoughts. [cut off]
 
+    System: You are Boss.
     User: User: And?
     ");
 }

@@ -63,7 +63,6 @@ fn a_fork_goes_on_from_the_past_of_its_origin() {
       wants model r3.t1.i1 #1
     "#);
     insta::assert_snapshot!(fork.prompt("r3.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
@@ -74,6 +73,7 @@ fn a_fork_goes_on_from_the_past_of_its_origin() {
     User: question 2
     Ada: answer 2
 
+    System: You are Ada.
     User: User: question 3
     ");
 }
@@ -84,7 +84,6 @@ fn a_fork_can_go_on_with_other_agents_and_still_knows_what_the_earlier_ones_said
     let mut fork = forked(&parent, Some(vec![agent("Bob")]));
     say(&mut fork, "f1", "question 3");
     insta::assert_snapshot!(fork.prompt("r3.t1"), @r"
-    System: You are Bob.
     User: The conversation so far:
 
     [Round 1]
@@ -95,12 +94,12 @@ fn a_fork_can_go_on_with_other_agents_and_still_knows_what_the_earlier_ones_said
     User: question 2
     ada: answer 2
 
+    System: You are Bob.
     User: User: question 3
     ");
     fork.answer("r3.t1.i1", "Bob's answer");
     say(&mut fork, "f2", "question 4");
     insta::assert_snapshot!(fork.prompt("r4.t1"), @r"
-    System: You are Bob.
     User: The conversation so far:
 
     [Round 1]
@@ -115,6 +114,7 @@ fn a_fork_can_go_on_with_other_agents_and_still_knows_what_the_earlier_ones_said
     User: question 3
     Bob: Bob's answer
 
+    System: You are Bob.
     User: User: question 4
     ");
 }

@@ -72,13 +72,13 @@ fn a_round_opens_with_the_text_that_its_event_points_to() {
     table.say("two");
     table.answer("r1.t1.i1", "1");
     insta::assert_snapshot!(table.prompt("r2.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: one
     Ada: 1
 
+    System: You are Ada.
     User: User: two
     ");
 }
@@ -129,7 +129,6 @@ fn an_interrupt_cuts_the_open_round_off_and_opens_its_own() {
       wants model r2.t1.i1 #1, model r2.t2.i1 #1
     "#);
     insta::assert_snapshot!(table.prompt("r2.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
@@ -137,6 +136,7 @@ fn an_interrupt_cuts_the_open_round_off_and_opens_its_own() {
     Ada: Ada is done
     Bob: Bob is no [cut off]
 
+    System: You are Ada.
     User: User: stop, listen
     ");
 }

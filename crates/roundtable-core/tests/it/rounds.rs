@@ -110,13 +110,13 @@ fn the_next_round_hears_all_of_the_earlier_ones() {
     table.fails("r1.t2.i1", "no route to the model");
     table.go_on();
     insta::assert_snapshot!(table.prompt("r2.t2"), @r"
-    System: You are Bob.
     User: The conversation so far:
 
     [Round 1]
     User: Hello
     Ada: Ada here
 
+    System: You are Bob.
     User: Go on from where the conversation stands.
     ");
 }
@@ -273,7 +273,6 @@ fn a_prompt_draws_on_as_many_rounds_as_the_settings_say() {
     }
     table.say("question 5");
     insta::assert_snapshot!(table.prompt("r5.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 3]
@@ -284,6 +283,7 @@ fn a_prompt_draws_on_as_many_rounds_as_the_settings_say() {
     User: question 4
     Ada: answer 4
 
+    System: You are Ada.
     User: User: question 5
     ");
     assert_eq!(table.session().rounds_completed, 4);

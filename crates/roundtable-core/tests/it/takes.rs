@@ -40,13 +40,13 @@ fn regenerate_runs_the_last_round_again_with_the_same_message() {
     let mut table = talked(2, 32);
     table.ok(Command::Regenerate);
     insta::assert_snapshot!(table.prompt("r3.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: question 1
     Ada: answer 1
 
+    System: You are Ada.
     User: User: question 2
     ");
     table.answer("r3.t1.i1", "better answer 2");
@@ -77,13 +77,13 @@ fn a_prompt_uses_the_takes_that_count_and_no_others() {
     table.ok(select(1, 2));
     table.say("question 2");
     insta::assert_snapshot!(table.prompt("r4.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: question 1
     Ada: second try
 
+    System: You are Ada.
     User: User: question 2
     ");
     insta::assert_snapshot!(table.trace(), @r#"
@@ -134,13 +134,13 @@ fn a_rewind_leaves_rounds_behind_and_the_next_message_takes_their_number() {
     assert_eq!((table.session().rounds_completed, table.session().current_round()), (1, 2));
     table.say("another question 2");
     insta::assert_snapshot!(table.prompt("r4.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: question 1
     Ada: answer 1
 
+    System: You are Ada.
     User: User: another question 2
     ");
     insta::assert_snapshot!(table.trace(), @r#"
@@ -193,19 +193,18 @@ fn after_a_choice_the_last_round_is_the_one_with_the_highest_number() {
     let round = table.session().round.as_ref().unwrap();
     assert_eq!((round.number, round.take, round.input.message_id()), (2, 2, "m2"));
     insta::assert_snapshot!(table.prompt("r4.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
     User: another question 1
     Ada: another answer 1
 
+    System: You are Ada.
     User: User: question 2
     ");
     table.answer("r4.t1.i1", "another answer 2");
     table.say("question 3");
     insta::assert_snapshot!(table.prompt("r5.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
@@ -216,6 +215,7 @@ fn after_a_choice_the_last_round_is_the_one_with_the_highest_number() {
     User: question 2
     Ada: another answer 2
 
+    System: You are Ada.
     User: User: question 3
     ");
 }
@@ -229,7 +229,6 @@ fn a_prompt_tells_rounds_by_their_numbers_not_in_the_order_in_which_they_were_ru
     table.ok(select(2, 1));
     table.say("question 3");
     insta::assert_snapshot!(table.prompt("r4.t1"), @r"
-    System: You are Ada.
     User: The conversation so far:
 
     [Round 1]
@@ -240,6 +239,7 @@ fn a_prompt_tells_rounds_by_their_numbers_not_in_the_order_in_which_they_were_ru
     User: question 2
     Ada: answer 2
 
+    System: You are Ada.
     User: User: question 3
     ");
 }

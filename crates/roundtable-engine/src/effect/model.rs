@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use roundtable_core::event::CallRecord;
+use roundtable_core::id::IterationId;
 use roundtable_core::input::{AskedCall, Reply, Report};
 use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, Ownership};
 
@@ -18,7 +19,8 @@ use crate::speech::Speech;
 pub(crate) struct ModelCall {
     pub engine: Engine,
     pub model: Option<Arc<dyn Model>>,
-    pub request: ModelRequest,
+    pub iteration: IterationId,
+    pub attempt: u32,
     pub speech: Arc<Speech>,
     pub own: Ownership,
     /// Set when something of this session was noted.
@@ -27,11 +29,11 @@ pub(crate) struct ModelCall {
 
 impl ModelCall {
     /// Makes the call. A panic in an adapter is a failed call and nothing more.
-    pub async fn make(self) -> Report {
-        let (iteration, attempt) = (self.request.key.clone(), self.request.attempt);
+    pub async fn make(self, request: ModelRequest) -> Report {
+        let (iteration, attempt) = (self.iteration.clone(), self.attempt);
         let engine = self.engine.clone();
         let _permit = permit::take(engine.permits()).await;
-        let answer = AssertUnwindSafe(self.ask()).catch_unwind().await;
+        let answer = AssertUnwindSafe(self.ask(request)).catch_unwind().await;
         match answer {
             Ok(Ok(reply)) => Report::ModelReplied { iteration, attempt, reply },
             Ok(Err(error)) => Report::ModelFailed { iteration, attempt, error: error.to_string() },
@@ -43,7 +45,7 @@ impl ModelCall {
         }
     }
 
-    async fn ask(self) -> Result<Reply, ModelError> {
+    async fn ask(self, request: ModelRequest) -> Result<Reply, ModelError> {
         let clock = self.engine.parts().clock.clone();
         let started = clock.now();
         let Some(model) = &self.model else {
@@ -51,7 +53,7 @@ impl ModelCall {
                 "no model with this name is registered any more".to_owned(),
             ));
         };
-        let mut stream = model.stream(self.request.clone()).await?;
+        let mut stream = model.stream(request).await?;
         let mut reply = Reply::default();
         let mut noted = Noted { bytes: 0, at: started };
         let mut bytes = 0;
@@ -60,7 +62,7 @@ impl ModelCall {
                 Chunk::Text(text) => {
                     bytes += text.len();
                     reply.text.push_str(&text);
-                    self.speech.say(&self.request.key, self.request.attempt, &text);
+                    self.speech.say(&self.iteration, self.attempt, &text);
                     self.note(&reply.text, &mut noted, clock.now()).await;
                 }
                 Chunk::ToolCall { name, arguments, reference } => {
@@ -94,8 +96,7 @@ impl ModelCall {
         }
         *noted = Noted { bytes: text.len(), at: now };
         self.noted.store(true, Ordering::Relaxed);
-        let _ =
-            self.engine.parts().store.drafts.put_draft(&self.own, &self.request.key, text).await;
+        let _ = self.engine.parts().store.drafts.put_draft(&self.own, &self.iteration, text).await;
     }
 }
 

@@ -39,8 +39,7 @@ impl SessionTask {
         since: Seq,
     ) -> Option<Effect> {
         let prompt = self.prompt_of(id)?;
-        let (rendered, _) = self.live.window.render(&self.live.session, id)?;
-        let rendered = Arc::new(rendered);
+        let rendered = Arc::new(self.live.take_prompt(id)?);
         let run = Run { prompt: prompt.clone(), rendered: Some(rendered.clone()) };
         self.running.runs.insert(id.clone(), run);
         let turn = self.live.session.round.as_ref()?.find_turn(id)?;
@@ -53,7 +52,7 @@ impl SessionTask {
             prompt: prompt.name.clone(),
             agent_name: agent.name.clone(),
             messages: rendered.messages.clone(),
-            stable: 0,
+            stable: rendered.stable,
             tools: parts.tools.specs(&rendered.tools),
             tool_choice: ToolChoice::Auto,
             output: None,
@@ -63,12 +62,13 @@ impl SessionTask {
         let call = ModelCall {
             engine: self.engine.clone(),
             model: parts.models.get(&agent.model).cloned(),
-            request,
+            iteration: iteration.clone(),
+            attempt,
             speech: self.speech.clone(),
             own: self.own.clone(),
             noted: self.noted.clone(),
         };
-        Some(self.spawn(CancellationToken::new(), call.make()))
+        Some(self.spawn(CancellationToken::new(), call.make(request)))
     }
 
     fn start_tool(&mut self, id: &TurnId, tool_call: &ToolCallId, attempt: u32) -> Option<Effect> {

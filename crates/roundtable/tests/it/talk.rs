@@ -21,7 +21,7 @@ async fn kinds(session: &Session) -> Vec<String> {
 async fn a_debate_runs_all_of_its_rounds_and_its_events_end() {
     let engine = engine(Script::default()).await;
     let debate = engine.debate("Why?").agent("Ann").agent("Bob").rounds(3).start().await.unwrap();
-    let events: Vec<_> = debate.events(From::Start).await.unwrap().collect().await;
+    let events: Vec<_> = debate.events(Since::Start).await.unwrap().collect().await;
     let last = events.last().unwrap().as_ref().unwrap();
     assert!(matches!(last.body, Body::Session(SessionEvent::SessionCompleted { .. })));
     assert_eq!(debate.state().await.unwrap().rounds_completed, 3);
@@ -36,7 +36,7 @@ async fn a_debate_that_goes_on_by_itself_waits_for_required_context() {
     let engine = engine(script).await;
     let talk = engine.debate("Why?").agent("Ann").may_request_context().rounds(2);
     let debate = talk.start().await.unwrap();
-    let mut events = debate.events(From::Start).await.unwrap();
+    let mut events = debate.events(Since::Start).await.unwrap();
     while events.next().await.unwrap().unwrap().body.kind() != "round_closed" {}
     let pending = debate.pending().await.unwrap();
     assert_eq!(debate.state().await.unwrap().current_round(), 2);
@@ -114,7 +114,7 @@ async fn a_chat_can_be_forked_to_another_agent_in_the_same_seat() {
 async fn events_end_when_the_engine_does() {
     let engine = engine(Script::default()).await;
     let chat = engine.chat("Quiet").agent("Ann").open().await.unwrap();
-    let events = chat.events(From::Start).await.unwrap();
+    let events = chat.events(Since::Start).await.unwrap();
     let (seen, ()) = tokio::join!(events.collect::<Vec<_>>(), engine.shutdown());
     assert_eq!(seen.len(), 1);
 }
