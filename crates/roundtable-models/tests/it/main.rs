@@ -12,6 +12,7 @@
 mod asked;
 mod bodies;
 mod golden;
+mod guide;
 mod http;
 mod requests;
 mod retry;
