@@ -26,6 +26,8 @@ struct Inner {
     speeches: Speeches,
     /// Sessions that could not be loaded because the store was out of reach.
     missed: Mutex<BTreeSet<SessionId>>,
+    /// Sessions whose agents need what is not registered here. Others may go on with them.
+    aside: Mutex<BTreeSet<SessionId>>,
     permits: Arc<Semaphore>,
     wakes: mpsc::Sender<Wake>,
     tasks: TaskTracker,
@@ -54,6 +56,7 @@ impl Engine {
             sessions: Mutex::default(),
             speeches: Speeches::default(),
             missed: Mutex::default(),
+            aside: Mutex::default(),
             wakes,
             tasks: TaskTracker::new(),
             effects: TaskTracker::new(),
@@ -229,6 +232,20 @@ impl Engine {
     /// The sessions to try again.
     pub(crate) fn take_missed(&self) -> BTreeSet<SessionId> {
         std::mem::take(&mut self.missed())
+    }
+
+    /// Leaves a session to others, until someone asks for it by name.
+    pub(crate) fn lay_aside(&self, session: &SessionId) {
+        self.aside().insert(session.clone());
+    }
+
+    /// Whether a session is left to others.
+    pub(crate) fn is_aside(&self, session: &SessionId) -> bool {
+        self.aside().contains(session)
+    }
+
+    fn aside(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.0.aside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn missed(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {

@@ -41,6 +41,14 @@ pub enum EngineError {
         /// The names that there are.
         known: String,
     },
+    /// What the session's agents need is not there, so it is left to a process that has it.
+    #[error(
+        "this process cannot go on with the session: {what}. Register it, use a process that has it, or fork the session with other agents"
+    )]
+    CannotPlay {
+        /// What is missing.
+        what: String,
+    },
     /// An agent's declaration makes a tool look more harmless than it says itself.
     #[error(
         "{agent} declares tool \"{tool}\" as safer to repeat than the tool says; declare its own effect class"

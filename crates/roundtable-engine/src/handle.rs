@@ -85,8 +85,8 @@ impl SessionHandle {
         let (reply, answer) = oneshot::channel();
         self.engine.send(&self.session, Letter::State { reply }).await?;
         match answer.await.unwrap_or(Err(EngineError::Stopping)) {
-            // Whoever owns it, everyone can read it.
-            Err(EngineError::Lease(LeaseError::Held { .. })) => {
+            // Whoever goes on with it, everyone can read it.
+            Err(EngineError::Lease(LeaseError::Held { .. }) | EngineError::CannotPlay { .. }) => {
                 let log = &self.engine.parts().store.log;
                 let until = Seq(u64::from(u32::MAX));
                 let state = read(log, &self.session, &self.session, until).await?.session;

@@ -44,7 +44,8 @@ pub(crate) async fn run(engine: Engine, mut wakes: mpsc::Receiver<Wake>) {
                 let now = engine.parts().clock.now();
                 let _ = engine.parts().store.leases.renew(&engine.parts().node).await;
                 let due = engine.parts().store.directory.list_due(now, SWEEP).await.unwrap_or_default();
-                for session in due.into_iter().chain(engine.take_missed()) {
+                let due = due.into_iter().filter(|session| !engine.is_aside(session));
+                for session in due.chain(engine.take_missed()) {
                     engine.wake(&session);
                 }
             }

@@ -25,12 +25,25 @@ pub(super) async fn load(
 ) -> Result<(Ownership, Live), EngineError> {
     let parts = engine.parts();
     let own = parts.store.leases.claim_one(session, &parts.node).await?;
-    match read(&parts.store.log, session, session, Seq(u64::MAX)).await {
-        Ok(live) => Ok((own, live)),
-        Err(error) => {
-            // A session that is owned is not looked for: who cannot read it must not keep it.
-            let _ = parts.store.leases.release(&own).await;
-            Err(error.into())
+    let loaded = match read(&parts.store.log, session, session, Seq(u64::MAX)).await {
+        Ok(live) => check(engine, live),
+        Err(error) => Err(error.into()),
+    };
+    if loaded.is_err() {
+        // A session that is owned is not looked for: who cannot go on with it must not keep it.
+        let _ = parts.store.leases.release(&own).await;
+    }
+    Ok((own, loaded?))
+}
+
+/// Refuses a session whose agents need what is not there: with every call it would fail a turn
+/// that another process could take.
+fn check(engine: &Engine, live: Live) -> Result<Live, EngineError> {
+    match engine.parts().check(&live.session.agents) {
+        Ok(()) => Ok(live),
+        Err(missing) => {
+            engine.lay_aside(&live.session.id);
+            Err(EngineError::CannotPlay { what: missing.to_string() })
         }
     }
 }

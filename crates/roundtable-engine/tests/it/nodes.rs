@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use roundtable_backend::MemoryStore;
 use roundtable_core::Reject;
+use roundtable_core::agent::Agent;
 use roundtable_core::event::RoundOutcome;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_core::input::Command;
 use roundtable_core::settings::Settings;
 use roundtable_engine::EngineError;
-use roundtable_models::scripted::{Reply, Script};
+use roundtable_models::scripted::{Reply, Script, ScriptedModel};
 use roundtable_ports::{Leases as _, LogError};
 use roundtable_testing::{Kit, agent, opening, rounds, say, until};
 
@@ -248,4 +249,43 @@ async fn f11_of_two_nodes_that_want_a_session_at_once_one_writes_it() {
     }
     alpha.shutdown().await;
     beta.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_left_to_a_process_that_has_its_models() {
+    let script = || Script::default().voice("ann", [Reply::text("Well.").at_gate("go")]);
+    let special = ScriptedModel::new(script());
+    let kit = Kit::new(Script::default()).model("special", special.clone());
+    let first = kit.start().await;
+    let ann = Agent { model: "special".to_owned(), ..agent("Ann") };
+    let session = first.open(opening(vec![ann], Settings::default())).await.unwrap();
+    let id = session.id().clone();
+    session.command(say(&id, "m1", "Go."), None).await.unwrap();
+    until("the first node asks", || special.count() == 1).await;
+    first.stop().await;
+    kit.store.disk().bury(&node("one"));
+
+    // A process without the model sees that there is work, many times, and leaves it alone.
+    let second = beside(&kit, "two", Script::default()).start().await;
+    let written = kit.store.disk().dump(&id).len();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(kit.store.disk().dump(&id).len(), written);
+    let refused = second.session(&id).command(say(&id, "m2", "And?"), None).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "this process cannot go on with the session: there is no model \"special\"; registered: scripted. Register it, use a process that has it, or fork the session with other agents"
+    );
+    assert_eq!(second.session(&id).state().await.unwrap().head.0 as usize, written);
+
+    // One that has it goes on.
+    special.gates().open("go");
+    let third = beside(&kit, "three", Script::default()).model("special", special);
+    let third = third.start().await;
+    let events = rounds(&third.session(&id), 1).await;
+    assert_eq!(
+        (round_ends(&events), replies(&events)),
+        (vec![RoundOutcome::Completed], vec!["Well.".to_owned()])
+    );
+    second.shutdown().await;
+    third.shutdown().await;
 }
