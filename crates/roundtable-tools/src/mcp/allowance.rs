@@ -12,6 +12,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 /// How many bytes a server may say for one call, on standard output or in one HTTP response.
 pub(super) const ALLOWANCE: usize = 16 * 1024 * 1024;
 
+/// What a message costs besides its bytes: very many short ones are as bad as a long one.
+const PER_MESSAGE: usize = 1024;
+
 /// How many bytes may still come.
 #[derive(Debug, Clone)]
 pub(super) struct Allowance(Arc<AtomicUsize>);
@@ -55,10 +58,41 @@ impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.reader).poll_read(context, buffer))?;
-        if self.allowance.spend(buffer.filled().len() - before) {
+        let read = &buffer.filled()[before..];
+        let messages = read.iter().filter(|byte| **byte == b'\n').count();
+        if self.allowance.spend(read.len() + messages * PER_MESSAGE) {
             Poll::Ready(Ok(()))
         } else {
+            buffer.set_filled(before);
             Poll::Ready(Err(io::Error::other("the server said too much")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    async fn reads(bytes: &[u8], calls: usize) -> bool {
+        let allowance = Allowance::default();
+        let mut rest = Vec::new();
+        for _ in 0..calls {
+            allowance.renew();
+            let mut reader = Limited::new(bytes, allowance.clone());
+            if reader.read_to_end(&mut rest).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[tokio::test]
+    async fn f30_every_call_gives_an_allowance_of_bytes_and_messages() {
+        assert!(reads(&vec![b'x'; ALLOWANCE], 2).await);
+        assert!(!reads(&vec![b'x'; ALLOWANCE + 1], 1).await);
+        assert!(reads(&[b'\n'; 16_000], 2).await);
+        assert!(!reads(&[b'\n'; 17_000], 1).await);
     }
 }

@@ -93,6 +93,14 @@ impl McpTool {
         Err(self.says(&why).into())
     }
 
+    fn silence(&self) -> &'static str {
+        if self.spec.effect == Effect::Effectful {
+            "it did not answer; whether the call took effect is unknown, so do not repeat it"
+        } else {
+            "it did not answer in time"
+        }
+    }
+
     fn says(&self, what: &str) -> String {
         let what: String = what.chars().take(1000).collect();
         format!("the MCP server \"{}\": {what}", self.server.name)
@@ -153,7 +161,7 @@ impl DynTool for McpTool {
                 () = context.scope.cancellation.cancelled() => Err("the call was cancelled".into()),
                 answer = tokio::time::timeout(backstop, self.call(params)) => match answer {
                     Ok(answer) => answer,
-                    Err(_) => Err(self.says("it did not answer in time").into()),
+                    Err(_) => Err(self.says(self.silence()).into()),
                 },
             }
         })

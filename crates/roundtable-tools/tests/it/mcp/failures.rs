@@ -7,7 +7,9 @@ use roundtable_tools::mcp::{McpServer, Pins, Transport, connect};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::kit::{Fifo, all_gone, approve, call, connected, echo, lines, noted, program, server};
+use super::kit::{
+    Fifo, all_gone, approve, call, call_in_time, connected, echo, lines, noted, program, server,
+};
 
 fn quick(mut server: McpServer) -> McpServer {
     server.timeout = Duration::from_millis(500);
@@ -20,7 +22,7 @@ async fn f30_a_call_that_hangs_ends_in_time_and_is_cancelled() {
     let sources =
         connected(quick(server("bad", &["--notes", notes.path().to_str().unwrap()]))).await;
     let before = echo(&sources, "bad__echo").await;
-    assert_eq!(call(&sources, "bad__hang", json!({})).await, None, "its time ran out");
+    assert_eq!(call_in_time(&sources, "bad__hang").await, None, "its time ran out");
     noted(notes.path(), "cancelled").await;
     assert_eq!(echo(&sources, "bad__echo").await, before, "a server that answers is kept");
     sources.shutdown().await;
@@ -32,8 +34,8 @@ async fn f30_a_server_that_hangs_is_ended_with_all_it_started() {
     let pipe = fifo.open();
     let sources = connected(quick(server("bad", &["--hold", fifo.path()]))).await;
     let before = echo(&sources, "bad__echo").await;
-    assert_eq!(call(&sources, "bad__fork", json!({})).await, Some(ToolResult::ok("3")));
-    assert_eq!(call(&sources, "bad__freeze", json!({})).await, None, "its time ran out");
+    assert_eq!(call(&sources, "bad__fork", json!({})).await, ToolResult::ok("3"));
+    assert_eq!(call_in_time(&sources, "bad__freeze").await, None, "its time ran out");
     all_gone(pipe).await;
     let after = echo(&sources, "bad__echo").await;
     assert!(after.success && after != before, "started again by the next call: {after:?}");
@@ -45,12 +47,12 @@ async fn f30_a_server_that_exits_with_137_is_data_and_the_next_call_works() {
     let sources = connected(server("bad", &[])).await;
     let before = echo(&sources, "bad__echo").await;
     let died = ToolResult::failed("the MCP server \"bad\": it ended during the call");
-    assert_eq!(call(&sources, "bad__die", json!({})).await, Some(died.clone()));
+    assert_eq!(call(&sources, "bad__die", json!({})).await, died.clone());
     let after = echo(&sources, "bad__echo").await;
     assert!(after.success && after != before);
     // One that does nothing but die is left alone for a while: no storm of starts.
-    assert_eq!(call(&sources, "bad__die", json!({})).await, Some(died.clone()));
-    assert_eq!(call(&sources, "bad__die", json!({})).await, Some(died));
+    assert_eq!(call(&sources, "bad__die", json!({})).await, died.clone());
+    assert_eq!(call(&sources, "bad__die", json!({})).await, died);
     let rests = ToolResult::failed("the MCP server \"bad\" is not available now");
     assert_eq!(echo(&sources, "bad__echo").await, rests);
     sources.shutdown().await;
@@ -68,7 +70,7 @@ async fn f30_ten_gigabytes_of_output_are_cut_short() {
     for tool in ["bad__flood", "bad__chatter"] {
         let sources = connected(server("bad", &[])).await;
         let before = peak_memory();
-        let result = call(&sources, tool, json!({})).await.expect("it ends long before its time");
+        let result = call(&sources, tool, json!({})).await;
         assert!(!result.success, "{result:?}");
         assert!(peak_memory() - before < 200_000, "{tool} took {} kB", peak_memory() - before);
         assert!(echo(&sources, "bad__echo").await.success);
@@ -79,7 +81,7 @@ async fn f30_ten_gigabytes_of_output_are_cut_short() {
 #[tokio::test]
 async fn f30_a_large_result_is_cut_for_the_model() {
     let sources = connected(server("bad", &[])).await;
-    let result = call(&sources, "bad__large", json!({})).await.unwrap();
+    let result = call(&sources, "bad__large", json!({})).await;
     let expected = format!("{}\n[cut off after 50000 bytes]", "x".repeat(50_000));
     assert!(result == ToolResult::ok(expected));
     sources.shutdown().await;
@@ -90,7 +92,7 @@ async fn f30_what_a_server_started_ends_with_it() {
     let fifo = Fifo::new();
     let pipe = fifo.open();
     let sources = connected(server("bad", &["--hold", fifo.path()])).await;
-    assert_eq!(call(&sources, "bad__fork", json!({})).await, Some(ToolResult::ok("3")));
+    assert_eq!(call(&sources, "bad__fork", json!({})).await, ToolResult::ok("3"));
     sources.shutdown().await;
     all_gone(pipe).await;
 }
@@ -100,8 +102,8 @@ async fn f30_what_a_dying_server_started_ends_with_it() {
     let fifo = Fifo::new();
     let pipe = fifo.open();
     let sources = connected(server("bad", &["--hold", fifo.path()])).await;
-    assert_eq!(call(&sources, "bad__fork", json!({})).await, Some(ToolResult::ok("3")));
-    assert!(!call(&sources, "bad__die", json!({})).await.unwrap().success);
+    assert_eq!(call(&sources, "bad__fork", json!({})).await, ToolResult::ok("3"));
+    assert!(!call(&sources, "bad__die", json!({})).await.success);
     all_gone(pipe).await;
     sources.shutdown().await;
 }

@@ -82,7 +82,7 @@ async fn a_server_over_http_is_used_like_any_other() {
     let served = serve("127.0.0.1:0", bad()).await;
     let mut sources = connected(at(&served, CANARY)).await;
     assert!(echo(&sources, "web__echo").await.message.ends_with(": hi"));
-    assert_eq!(call(&sources, "web__change", json!({})).await, Some(ToolResult::ok("changed")));
+    assert_eq!(call(&sources, "web__change", json!({})).await, ToolResult::ok("changed"));
     sources.changed().await;
     assert!(
         lines(&sources)[0].contains("\"echo\" of MCP server \"web\" changed since it was approved")
@@ -160,8 +160,7 @@ async fn f30_an_answer_without_an_end_is_cut_short() {
         let server = at(&served, CANARY);
         let pins = approve([server.clone()]).await;
         let sources = connect([server], &pins).await;
-        let result =
-            call(&sources, "web__echo", json!({})).await.expect("it ends long before its time");
+        let result = call(&sources, "web__echo", json!({})).await;
         assert!(!result.success && !result.message.contains(CANARY), "{kind}: {result:?}");
         sources.shutdown().await;
     }

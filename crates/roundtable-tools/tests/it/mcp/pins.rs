@@ -40,13 +40,13 @@ async fn s11_a_tool_that_changed_is_withheld_until_it_is_approved_again() {
 async fn s11_a_change_while_connected_ends_the_use_of_the_tool() {
     let mut sources = connected(server("bad", &[])).await;
     assert!(echo(&sources, "bad__echo").await.success);
-    assert_eq!(call(&sources, "bad__change", json!({})).await, Some(ToolResult::ok("changed")));
+    assert_eq!(call(&sources, "bad__change", json!({})).await, ToolResult::ok("changed"));
     sources.changed().await;
     assert_eq!(lines(&sources), [CHANGED]);
     let refused = "\"echo\" of the MCP server \"bad\" is not what was approved any more; \
                    it is withheld until an operator approves it";
     assert_eq!(echo(&sources, "bad__echo").await, ToolResult::failed(refused));
-    assert_eq!(call(&sources, "bad__note", json!({})).await, Some(ToolResult::ok("noted")));
+    assert_eq!(call(&sources, "bad__note", json!({})).await, ToolResult::ok("noted"));
     sources.shutdown().await;
 }
 
