@@ -58,3 +58,8 @@ pub mod prelude {
     pub use roundtable_models::scripted::{Call, Reply, Script, ScriptedModel};
     pub use roundtable_ports::{Tool, ToolContext, ToolError};
 }
+
+/// The examples of the guide compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/tools.md")]
+mod tools_guide {}
