@@ -1,6 +1,7 @@
 //! The chores of this repository behind one command, `cargo xtask`. Knows the tools, nothing about the engine.
 
 mod bench;
+mod interop;
 mod mutants;
 mod run;
 mod shell;
@@ -25,6 +26,8 @@ enum Chore {
     Bench(bench::Args),
     /// Change the core in small ways and see whether a test notices.
     Mutants(mutants::Args),
+    /// Compare our model clients with the vendors' own SDKs.
+    Interop,
 }
 
 fn main() -> ExitCode {
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::tidy(),
         Chore::Bench(args) => bench::bench(&args),
         Chore::Mutants(args) => mutants::mutants(&args),
+        Chore::Interop => interop::interop(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

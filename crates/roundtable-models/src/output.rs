@@ -91,7 +91,7 @@ fn mode(request: &ModelRequest, profile: &Profile, schema: &Value) -> OutputMode
     // A model that has to use a tool of ours cannot be made to use another one.
     let free = matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::None);
     let thinks = profile.wire == Wire::Anthropic && profile.tuning.effort.is_some();
-    let tool = quirks.tools && free && !thinks;
+    let tool = quirks.tools && quirks.forced_tools && free && !thinks;
     // Anthropic refuses schemas that leave anything open.
     let native = profile.wire != Wire::Anthropic || is_closed(schema);
     match quirks.output {

@@ -28,6 +28,16 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What its thoughts are marked with: only the model that had them can read them again.
+    pub fn mark(&self) -> String {
+        format!("{}/{}", self.wire.name(), self.model)
+    }
+
+    /// The temperature, if one is wanted and taken.
+    pub fn temperature(&self) -> Option<f64> {
+        self.tuning.temperature.filter(|_| self.quirks.temperature)
+    }
+
     /// How many tokens the reply to a request may have: what is asked for, unless the model has
     /// less.
     pub fn reply_tokens(&self, request: &ModelRequest) -> u32 {
@@ -89,6 +99,10 @@ pub struct Quirks {
     pub parallel_tools: Option<bool>,
     /// The word for "use at least one tool" (chat).
     pub required_word: String,
+    /// Whether it can be made to use a tool; otherwise it uses them as it likes.
+    pub forced_tools: bool,
+    /// Whether it takes a temperature; otherwise none is sent.
+    pub temperature: bool,
     /// Whether it sees pictures.
     pub images: bool,
     /// How a reply is held to a schema.
@@ -105,6 +119,8 @@ pub struct Quirks {
     pub reasoning_fields: Vec<String>,
     /// The field that thoughts go back in beside tool calls (chat); none when they do not.
     pub reasoning_back: Option<String>,
+    /// Whether that field has to be there beside every tool call, even without a thought (chat).
+    pub reasoning_back_required: bool,
     /// Whether thoughts can be asked for in a form that goes back (responses).
     pub encrypted_reasoning: bool,
     /// Whether every tool call has to bring its signature back (Gemini).
@@ -126,6 +142,8 @@ impl Default for Quirks {
             tools: true,
             parallel_tools: None,
             required_word: "required".to_owned(),
+            forced_tools: true,
+            temperature: true,
             images: true,
             output: OutputMode::Schema,
             output_with_tools: true,
@@ -134,6 +152,7 @@ impl Default for Quirks {
             alternate: false,
             reasoning_fields: vec!["reasoning_content".to_owned(), "reasoning".to_owned()],
             reasoning_back: None,
+            reasoning_back_required: false,
             encrypted_reasoning: false,
             signatures: false,
             effort: EffortStyle::None,

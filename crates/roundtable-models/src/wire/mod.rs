@@ -38,7 +38,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Its name: what reasoning that has to go back is marked with.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai_chat",
@@ -85,6 +85,8 @@ pub struct Outgoing {
 pub struct Settings {
     /// The model that was asked, for answers that do not say which one spoke.
     pub model: String,
+    /// What thoughts are marked with.
+    pub mark: String,
     /// The fields that thoughts come in.
     pub reasoning_fields: Vec<String>,
     /// The tools' names, there and back.
@@ -100,6 +102,7 @@ impl Settings {
     pub fn new(request: &ModelRequest, profile: &Profile, shape: &Shape, caps: Caps) -> Self {
         Self {
             model: profile.model.clone(),
+            mark: profile.mark(),
             reasoning_fields: profile.quirks.reasoning_fields.clone(),
             names: Names::new(request.tools.iter().map(|tool| tool.name.as_str()), shape),
             price: profile.price,

@@ -41,6 +41,10 @@ impl<'a> Offer<'a> {
         let turns = turns(&messages(request, shape), profile, &names);
         let tools = tools(request, profile, shape, &names);
         let choice = (!tools.is_empty()).then(|| choice(request, shape, &tools, &names));
+        let forced = |choice: &Choice| matches!(choice, Choice::Required | Choice::Named(_));
+        let choice = choice.map(|choice| {
+            if forced(&choice) && !profile.quirks.forced_tools { Choice::Auto } else { choice }
+        });
         Self { turns, tools, choice }
     }
 }

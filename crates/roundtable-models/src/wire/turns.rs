@@ -77,6 +77,7 @@ pub fn turns(messages: &[Message], profile: &Profile, names: &Names) -> Vec<Turn
     let joins = matches!(profile.wire, Wire::Anthropic | Wire::Gemini);
     let mut sorter = Sorter {
         profile,
+        mark: profile.mark(),
         joins: profile.quirks.alternate || joins,
         names,
         ids: Ids::new(profile.quirks.tool_ids),
@@ -100,6 +101,8 @@ struct Waiting {
 
 struct Sorter<'a> {
     profile: &'a Profile,
+    /// What its thoughts are marked with.
+    mark: String,
     /// Whether messages of one speaker in a row become one turn.
     joins: bool,
     names: &'a Names,
@@ -196,7 +199,7 @@ impl Sorter<'_> {
                     Some(Said::Call { id, name, arguments: call.arguments.clone() })
                 }
                 Part::Reasoning(thought) => {
-                    let own = thought.wire == self.profile.wire.name();
+                    let own = thought.wire == self.mark;
                     let back = own && !thought.payload.is_null();
                     back.then(|| Said::Reasoning(thought.clone()))
                 }

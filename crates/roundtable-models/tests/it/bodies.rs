@@ -41,7 +41,7 @@ fn looped(wire: &str, payload: Value) -> ModelRequest {
 
 #[test]
 fn chat_gives_thoughts_back_beside_their_calls_where_the_vendor_wants_them() {
-    let request = looped("openai_chat", json!({"reasoning_content": "Hm."}));
+    let request = looped("openai_chat/deepseek-chat", json!({"reasoning_content": "Hm."}));
     let deepseek = body(&request, &profile("deepseek/deepseek-chat"));
     let call = json!({"id": "tcl_1", "type": "function", "function": {"name": "files_read", "arguments": "{\"q\":1}"}});
     assert_eq!(
@@ -52,6 +52,8 @@ fn chat_gives_thoughts_back_beside_their_calls_where_the_vendor_wants_them() {
         deepseek["messages"][3],
         json!({"role": "tool", "tool_call_id": "tcl_1", "name": "files_read", "content": "Error: none"})
     );
+    let foreign = body(&looped("gemini/x", json!({})), &profile("deepseek/deepseek-chat"));
+    assert_eq!(foreign["messages"][2]["reasoning_content"], "");
     let groq = body(&request, &profile("groq/x"));
     assert_eq!(groq["messages"][2].get("reasoning_content"), None);
     let mistral = body(&request, &profile("mistral/x"));
@@ -63,7 +65,7 @@ fn chat_gives_thoughts_back_beside_their_calls_where_the_vendor_wants_them() {
 fn responses_gives_sealed_thoughts_back_and_keeps_nothing_at_the_vendor() {
     let sealed =
         json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"});
-    let body = body(&looped("openai_responses", sealed.clone()), &profile("openai/gpt-5"));
+    let body = body(&looped("openai_responses/gpt-5", sealed.clone()), &profile("openai/gpt-5"));
     assert_eq!(
         body["input"].as_array().unwrap()[2..],
         [
@@ -81,7 +83,7 @@ fn responses_gives_sealed_thoughts_back_and_keeps_nothing_at_the_vendor() {
 #[test]
 fn anthropic_gives_signed_thoughts_back_first_and_thinks_as_its_model_can() {
     let signed = json!({"type": "thinking", "thinking": "Hm.", "signature": "s"});
-    let mut request = looped("anthropic", signed.clone());
+    let mut request = looped("anthropic/claude-sonnet-4-5", signed.clone());
     request.max_tokens = 10_000;
     let thinks = |model: &str, request: &ModelRequest| {
         let tuning = Tuning { effort: Some(Effort::Medium), temperature: Some(0.5) };
@@ -101,14 +103,17 @@ fn anthropic_gives_signed_thoughts_back_first_and_thinks_as_its_model_can() {
     let opus = thinks("anthropic/claude-opus-5", &request);
     assert_eq!(opus["thinking"], json!({"type": "adaptive"}));
     assert_eq!(opus["output_config"], json!({"effort": "medium"}));
-    let foreign = looped("gemini", json!({}));
+    let foreign = looped("gemini/x", json!({}));
     assert_eq!(thinks("anthropic/claude-sonnet-4-5", &foreign).get("thinking"), None);
+    // A thought is bound to the model that had it.
+    let content = &thinks("anthropic/claude-opus-5", &request)["messages"][1]["content"];
+    assert_eq!(content[0]["type"], "tool_use");
 }
 
 #[test]
 fn gemini_gives_signatures_back_on_their_part_and_says_when_there_is_none() {
     let signed = json!({"thoughtSignature": "s", "on": "call", "at": 0});
-    let own = body(&looped("gemini", signed), &profile("gemini/gemini-3-flash"));
+    let own = body(&looped("gemini/gemini-3-flash", signed), &profile("gemini/gemini-3-flash"));
     let call = json!({"name": "files_read", "args": {"q": 1}});
     assert_eq!(
         own["contents"].as_array().unwrap()[1..],
@@ -140,6 +145,7 @@ fn a_tool_choice_is_spelt_as_each_vendor_spells_it() {
     assert_eq!(spelt("groq/x", ToolChoice::Named("gone".to_owned())), "auto");
     assert_eq!(spelt("openai/x", named()), json!({"type": "function", "name": "a_b"}));
     assert_eq!(spelt("anthropic/x", ToolChoice::None), json!({"type": "none"}));
+    assert_eq!(spelt("anthropic/claude-sonnet-5-5", named()), json!({"type": "auto"}));
     assert_eq!(spelt("anthropic/x", named()), json!({"type": "tool", "name": "a_b"}));
     let config = json!({"mode": "ANY", "allowedFunctionNames": ["a_b"]});
     assert_eq!(spelt("gemini/x", named()), json!({"functionCallingConfig": config}));
@@ -178,6 +184,9 @@ fn a_schema_is_enforced_as_well_as_the_vendor_can() {
         body(&open, &profile("anthropic/x"))["tool_choice"],
         json!({"type": "tool", "name": "verdict"})
     );
+    let newest = body(&open, &profile("anthropic/claude-sonnet-5-5"));
+    assert_eq!((newest.get("tools"), newest.get("output_config")), (None, None));
+    assert!(newest["messages"].to_string().contains("Answer with JSON only"));
     open.output.as_mut().unwrap().schema = json!({"type": 7});
     assert!(Shape::choose(&open, &profile("anthropic/x")).is_err());
 }

@@ -18,4 +18,5 @@ mod requests;
 mod retry;
 mod script;
 mod scripted;
+mod sdk;
 mod server;

@@ -27,10 +27,10 @@ fn part() -> impl Strategy<Value = Part> {
     let result = (id(), "[a-z]{0,5}", any::<bool>())
         .prop_map(|(id, content, success)| Part::ToolResult(ToolAnswer { id, content, success }));
     let wire = prop_oneof![
-        Just("openai_chat"),
-        Just("openai_responses"),
-        Just("anthropic"),
-        Just("gemini")
+        Just("openai_chat/x"),
+        Just("openai_responses/gpt-5"),
+        Just("anthropic/claude-sonnet-4-5"),
+        Just("gemini/gemini-3-flash")
     ];
     let thought = (wire, any::<bool>()).prop_map(|(wire, sealed)| {
         let payload =

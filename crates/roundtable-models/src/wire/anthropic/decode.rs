@@ -9,7 +9,7 @@ use roundtable_ports::{Chunk, ModelError};
 use serde_json::{Value, json};
 
 use super::super::calls::{Calls, Open};
-use super::super::{Decoder, End, Settings, Wire, broke_off, count, owned, parse, text};
+use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
 use crate::http::failure::Failure;
 use crate::price::Tally;
 
@@ -113,7 +113,7 @@ impl AnthropicDecoder {
     }
 
     fn stop(&mut self, index: u64) -> Vec<Chunk> {
-        let wire = || Wire::Anthropic.name().to_owned();
+        let mark = self.settings.mark.clone();
         let chunk = match self.blocks.remove(&index) {
             Some(Block::Call(open)) => open.close(&self.settings.names),
             Some(Block::Thinking { text, signature }) => {
@@ -122,11 +122,11 @@ impl AnthropicDecoder {
                 } else {
                     json!({"type": "thinking", "thinking": text, "signature": signature})
                 };
-                Chunk::Reasoning(Reasoning { wire: wire(), text, payload })
+                Chunk::Reasoning(Reasoning { wire: mark, text, payload })
             }
             Some(Block::Sealed(data)) => {
                 let payload = json!({"type": "redacted_thinking", "data": data});
-                Chunk::Reasoning(Reasoning { wire: wire(), text: String::new(), payload })
+                Chunk::Reasoning(Reasoning { wire: mark, text: String::new(), payload })
             }
             Some(Block::Text | Block::Other) | None => return Vec::new(),
         };

@@ -49,7 +49,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
         {
             output.insert("effort".to_owned(), json!(effort.word()));
         }
-    } else if let Some(temperature) = profile.tuning.temperature {
+    } else if let Some(temperature) = profile.temperature() {
         // Thinking and a temperature exclude each other.
         set("temperature", json!(temperature));
     }

@@ -8,7 +8,7 @@ use roundtable_ports::{Chunk, ModelError};
 use serde_json::{Value, json};
 
 use super::super::calls::Calls;
-use super::super::{Decoder, End, Settings, Wire, broke_off, count, owned, parse, text};
+use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
 use crate::http::failure::Failure;
 use crate::price::Tally;
 
@@ -84,7 +84,7 @@ impl GeminiDecoder {
     /// What was thought so far.
     fn thought(&mut self, payload: Value) -> Chunk {
         let text = std::mem::take(&mut self.thought);
-        Chunk::Reasoning(Reasoning { wire: Wire::Gemini.name().to_owned(), text, payload })
+        Chunk::Reasoning(Reasoning { wire: self.settings.mark.clone(), text, payload })
     }
 
     fn sources(&mut self, candidate: &Value) {

@@ -43,7 +43,7 @@ fn generation(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Value
         config["responseMimeType"] = json!("application/json");
         config["responseJsonSchema"] = held.schema.clone();
     }
-    if let Some(temperature) = profile.tuning.temperature {
+    if let Some(temperature) = profile.temperature() {
         config["temperature"] = json!(temperature);
     }
     if let Some(effort) = profile.tuning.effort {

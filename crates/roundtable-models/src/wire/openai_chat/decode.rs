@@ -7,7 +7,7 @@ use roundtable_ports::{Chunk, ModelError};
 use serde_json::{Map, Value};
 
 use super::super::calls::{Calls, Open};
-use super::super::{Decoder, End, Settings, Wire, broke_off, count, owned, parse, text};
+use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
 use crate::http::failure::Failure;
 use crate::price::{Tally, micros};
 
@@ -130,7 +130,7 @@ impl ChatDecoder {
         if !thoughts.is_empty() {
             let words = thoughts.values().find_map(Value::as_str).unwrap_or_default();
             chunks.push(Chunk::Reasoning(Reasoning {
-                wire: Wire::OpenaiChat.name().to_owned(),
+                wire: self.settings.mark.clone(),
                 text: words.to_owned(),
                 payload: Value::Object(thoughts),
             }));

@@ -41,7 +41,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
     if let (Some(effort), EffortStyle::Word) = (profile.tuning.effort, quirks.effort) {
         set("reasoning_effort", json!(effort.word()));
     }
-    if let Some(temperature) = profile.tuning.temperature {
+    if let Some(temperature) = profile.temperature() {
         set("temperature", json!(temperature));
     }
     if quirks.cache_key {
@@ -125,8 +125,9 @@ fn assistant(turn: &Turn, quirks: &Quirks) -> Value {
             Said::Reasoning(thought) => thought.payload.get(field),
             _ => None,
         });
-        if let Some(thought) = { thoughts }.next() {
-            message.insert(field.clone(), thought.clone());
+        let none = quirks.reasoning_back_required.then(|| json!(""));
+        if let Some(thought) = { thoughts }.next().cloned().or(none) {
+            message.insert(field.clone(), thought);
         }
     }
     Value::Object(message)

@@ -8,7 +8,7 @@ use roundtable_ports::{Chunk, ModelError};
 use serde_json::{Value, json};
 
 use super::super::calls::{Calls, Open};
-use super::super::{Decoder, End, Settings, Wire, broke_off, count, owned, parse, text};
+use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
 use crate::http::failure::Failure;
 use crate::price::Tally;
 
@@ -37,7 +37,7 @@ impl ResponsesDecoder {
                 self.calls.extend(&mut open, item["arguments"].as_str().unwrap_or_default())?;
                 Ok(vec![open.close(&self.settings.names)])
             }
-            Some("reasoning") => Ok(vec![Chunk::Reasoning(thought(item))]),
+            Some("reasoning") => Ok(vec![Chunk::Reasoning(thought(item, &self.settings.mark))]),
             _ => Ok(Vec::new()),
         }
     }
@@ -101,7 +101,7 @@ impl Decoder for ResponsesDecoder {
 }
 
 /// A thought. It can go back only when it came in the form that the vendor can read again.
-fn thought(item: &Value) -> Reasoning {
+fn thought(item: &Value, mark: &str) -> Reasoning {
     let summary = item["summary"].as_array().into_iter().flatten();
     let texts: Vec<&str> = summary.filter_map(|part| text(&part["text"])).collect();
     let payload = match &item["encrypted_content"] {
@@ -113,5 +113,5 @@ fn thought(item: &Value) -> Reasoning {
         }),
         _ => Value::Null,
     };
-    Reasoning { wire: Wire::OpenaiResponses.name().to_owned(), text: texts.join("\n\n"), payload }
+    Reasoning { wire: mark.to_owned(), text: texts.join("\n\n"), payload }
 }

@@ -45,7 +45,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
     if let (Some(effort), EffortStyle::Word) = (profile.tuning.effort, quirks.effort) {
         set("reasoning", json!({"effort": effort.word(), "summary": "auto"}));
     }
-    if let Some(temperature) = profile.tuning.temperature {
+    if let Some(temperature) = profile.temperature() {
         set("temperature", json!(temperature));
     }
     if quirks.cache_key {

@@ -37,6 +37,7 @@ fn lines(model: &str, messages: &[Message]) -> Vec<String> {
 }
 
 const CHAT: &str = "openai-chat/gpt-5";
+const OWN: &str = "anthropic/claude-sonnet-4-5";
 const JOINED: &str = "anthropic/claude-sonnet-4-5";
 
 #[test]
@@ -111,14 +112,14 @@ fn thoughts_of_another_wire_are_left_out_and_pictures_where_nobody_sees_them() {
         Message { role: Role::User, parts: vec![Part::Image(image)] },
         Message {
             role: Role::Assistant,
-            parts: vec![thought("anthropic"), thought("gemini"), Part::Text { text: "Ah.".into() }],
+            parts: vec![thought(OWN), thought("gemini/x"), Part::Text { text: "Ah.".into() }],
         },
-        Message { role: Role::Assistant, parts: vec![thought("anthropic")] },
+        Message { role: Role::Assistant, parts: vec![thought(OWN)] },
         Message::user("Go."),
     ];
     assert_eq!(
         lines(JOINED, &messages),
-        ["User: image/png", "Assistant: (anthropic) + Ah.", "User: Go."]
+        ["User: image/png", "Assistant: (anthropic/claude-sonnet-4-5) + Ah.", "User: Go."]
     );
     assert_eq!(
         lines("deepseek/deepseek-chat", &messages),
