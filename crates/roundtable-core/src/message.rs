@@ -63,7 +63,8 @@ pub enum ImageSource {
 /// they get it back untouched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reasoning {
-    /// The wire family that made it; every other one leaves it out.
+    /// The wire family and the model that made it, like `anthropic/claude-sonnet-5`; every other one
+    /// leaves it out.
     pub wire: String,
     /// What people may read of it; empty when the provider keeps it to itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
