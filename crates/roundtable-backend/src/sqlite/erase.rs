@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::append::{check_epoch, execute};
 use super::lineage::{self, Lineage};
 use super::writer::unavailable;
-use super::{SqliteStore, event_id};
+use super::{SqliteStore, event_id, search};
 
 /// Which words are to be erased.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +111,8 @@ impl SqliteStore {
 
 fn erase(connection: &Connection, own: &Ownership, words: &Words) -> Result<Vec<Seq>, EraseError> {
     check_epoch(connection, own)?;
+    // It can forget only what it knows.
+    search::catch_up(connection)?;
     let place = lineage::find(connection, own.session.as_str())?.ok_or(EraseError::NotFound)?;
     let open = "SELECT 1 FROM round WHERE session = ?1 AND status = 'in-progress'";
     if exists(connection, open, [place.number])? {

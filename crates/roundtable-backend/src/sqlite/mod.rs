@@ -16,6 +16,7 @@ mod reader;
 mod row;
 mod scene;
 mod schema;
+mod search;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -9,7 +9,6 @@ use rusqlite::{Connection, params};
 
 use super::append::{execute as run, nanoseconds, word};
 use super::lineage::{self, Lineage};
-use super::writer::unavailable;
 
 pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result<(), LogError> {
     let session = place.number;
@@ -101,17 +100,11 @@ impl Message<'_> {
                    coalesce(event.body ->> '$.record.usage.output', 0) FROM event WHERE event.id = ?5 \
                    ON CONFLICT (session, number) DO NOTHING";
         let values = params![session, self.number, round, turn, body, nanoseconds(self.at)];
-        let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-        let inserted = statement.execute(values).map_err(|error| unavailable(&error))?;
+        run(connection, sql, values)?;
         if self.turn.is_none() {
             let sql = "UPDATE round SET said = ?2 WHERE id = ?1";
             run(connection, sql, params![round, self.number])?;
         }
-        if inserted == 0 {
-            return Ok(());
-        }
-        let sql = "INSERT INTO message_text (rowid, text) \
-                   SELECT id, text FROM message_content WHERE id = ?1";
-        run(connection, sql, [connection.last_insert_rowid()])
+        Ok(())
     }
 }

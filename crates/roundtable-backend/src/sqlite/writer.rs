@@ -2,18 +2,21 @@
 //! together next; each piece of work is a savepoint, so one that fails fails alone.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use roundtable_ports::LogError;
 use rusqlite::Connection;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::file::DataFile;
-use super::schema;
+use super::{schema, search};
 
 /// How much work one commit takes in.
 const GROUP: usize = 512;
+
+/// How much work may wait for the writer. Whoever has more waits before it is handed in.
+const BACKLOG: usize = 4 * GROUP;
 
 /// After how many commits the length of the write-ahead log is looked at.
 const LOOK_EVERY: u32 = 64;
@@ -24,6 +27,9 @@ const LONG_LOG: u64 = 16 * 1024 * 1024;
 
 /// How long readers are waited for before the log is left as it is until next time.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// How long a commit waits for more: much less than a sync takes.
+const MOMENT: std::time::Duration = std::time::Duration::from_micros(50);
 
 /// How a piece of work is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +54,8 @@ struct Job<W, T> {
     work: Option<W>,
     done: Option<Result<T, LogError>>,
     reply: oneshot::Sender<Result<T, LogError>>,
+    /// Its place in the queue, until it is done.
+    _room: OwnedSemaphorePermit,
 }
 
 impl<W, T> Task for Job<W, T>
@@ -79,6 +87,7 @@ where
 
 pub(super) struct Writer {
     work: Option<mpsc::Sender<Box<dyn Task>>>,
+    room: Arc<Semaphore>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -89,7 +98,8 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("roundtable-writer".to_owned())
             .spawn(move || desk.run(&queue))?;
-        Ok(Self { work: Some(work), thread: Some(thread) })
+        let room = Arc::new(Semaphore::new(BACKLOG));
+        Ok(Self { work: Some(work), room, thread: Some(thread) })
     }
 
     /// Does something in the next commit, and returns when that commit is on disk.
@@ -114,8 +124,9 @@ impl Writer {
         work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Job { manner, work: Some(work), done: None, reply });
         let gone = || LogError::Unavailable("the store is closed".to_owned());
+        let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
+        let job = Box::new(Job { manner, work: Some(work), done: None, reply, _room: room });
         self.work.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
@@ -140,7 +151,7 @@ struct Desk {
 
 impl Desk {
     fn run(&mut self, queue: &mpsc::Receiver<Box<dyn Task>>) {
-        let mut next = None;
+        let (mut next, mut usual) = (None, 1);
         while let Some(mut first) = next.take().or_else(|| queue.recv().ok()) {
             if first.manner() == Manner::Alone {
                 let done = self.file.check().and_then(|()| first.perform(&self.connection));
@@ -148,15 +159,8 @@ impl Desk {
                 continue;
             }
             let mut group = vec![first];
-            while group.len() < GROUP
-                && let Ok(task) = queue.try_recv()
-            {
-                if task.manner() == Manner::Alone {
-                    next = Some(task);
-                    break;
-                }
-                group.push(task);
-            }
+            next = gather(queue, &mut group, usual);
+            usual = group.len();
             let committed = self.commit(&mut group);
             group.into_iter().for_each(|task| task.acknowledge(committed.clone()));
             self.shorten_log();
@@ -170,6 +174,7 @@ impl Desk {
         self.execute("BEGIN IMMEDIATE")?;
         let done = schema::check(&self.connection).and_then(|()| {
             group.iter_mut().try_for_each(|task| self.perform(task.as_mut()))?;
+            search::catch_up(&self.connection)?;
             self.execute("COMMIT")
         });
         if done.is_err() {
@@ -206,6 +211,33 @@ impl Desk {
         let _ = self.connection.busy_timeout(PATIENCE);
         let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         let _ = DataFile::be_patient(&mut self.connection);
+    }
+}
+
+/// Adds what waits to a group. While it is smaller than the last one, and still grows, the writer
+/// waits a moment: those who were just answered are about to go on, and one sync for all is quicker
+/// than two. A single caller is never waited for. Returns what has to be done alone.
+fn gather(
+    queue: &mpsc::Receiver<Box<dyn Task>>,
+    group: &mut Vec<Box<dyn Task>>,
+    usual: usize,
+) -> Option<Box<dyn Task>> {
+    let mut waited = false;
+    loop {
+        let before = group.len();
+        while group.len() < GROUP
+            && let Ok(task) = queue.try_recv()
+        {
+            if task.manner() == Manner::Alone {
+                return Some(task);
+            }
+            group.push(task);
+        }
+        if group.len() >= usual || (waited && group.len() == before) {
+            return None;
+        }
+        waited = true;
+        std::thread::sleep(MOMENT);
     }
 }
 

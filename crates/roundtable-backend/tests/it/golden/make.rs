@@ -111,7 +111,7 @@ fn worker(name: &str) -> Agent {
     agent
 }
 
-async fn start(store: &Arc<SqliteStore>) -> Engine {
+pub async fn start(store: &Arc<SqliteStore>) -> Engine {
     let model: Arc<dyn Model> = Arc::new(ScriptedModel::new(script()));
     let parts = Parts {
         node: NodeId::new(&UuidIds.fresh()).unwrap(),

@@ -14,10 +14,11 @@ use roundtable_core::event::{Body, Event, Seq};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
 use roundtable_ports::{SessionLog as _, Store};
+use roundtable_testing::say;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::table::{Table, events_until, lines, session, shell};
+use crate::table::{events_until, lines, session, shell};
 
 /// What a session of the file has to come to.
 #[derive(Debug, Serialize, Deserialize)]
@@ -148,21 +149,22 @@ fn f33_the_file_of_version_1_has_every_kind_of_event() {
 #[tokio::test]
 async fn f33_an_event_of_a_newer_version_is_kept_and_its_session_is_not_written() {
     let directory = restored();
-    let table = Table::at(directory.path()).await;
+    let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
+    let engine = make::start(&store).await;
     let future = session("future");
-    let before = events(&table.store, &future).await;
+    let before = events(&store, &future).await;
     let unknown = Body::Unknown {
         kind: "moon_landed".to_owned(),
         version: 3,
         data: serde_json::json!({ "crew": ["Ann", "Bob"], "craters": 7 }),
     };
     assert_eq!(before.last().unwrap().body, unknown, "to the letter");
-    let handle = table.engine.session(&future);
+    let handle = engine.session(&future);
     assert!(handle.state().await.unwrap().newer, "it can be read");
     let refused = handle.command(Command::Pause, None).await.unwrap_err().to_string();
     assert!(refused.contains("newer"), "{refused}");
-    table.engine.shutdown().await;
-    assert_eq!(events(&table.store, &future).await, before);
+    engine.shutdown().await;
+    assert_eq!(events(&store, &future).await, before);
     let columns = "SELECT version, body FROM event WHERE kind = 'moon_landed'";
     let stored = lines(&shell(directory.path()), columns);
     assert_eq!(stored, [r#"3|{"craters":7,"crew":["Ann","Bob"]}"#]);
@@ -171,15 +173,15 @@ async fn f33_an_event_of_a_newer_version_is_kept_and_its_session_is_not_written(
 #[tokio::test]
 async fn f33_a_session_of_version_1_goes_on() {
     let directory = restored();
-    let table = Table::at(directory.path()).await;
-    let store = Store::of(table.store.clone());
-    let handle = table.engine.session(&session("branch"));
-    let before = store.directory.find(handle.id()).await.unwrap().unwrap();
+    let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
+    let engine = make::start(&store).await;
+    let handle = engine.session(&session("branch"));
+    let before = Store::of(store.clone()).directory.find(handle.id()).await.unwrap().unwrap();
     // From its snapshot, if this version still knows the form; the states are the same.
     let state = serde_json::to_value(handle.state().await.unwrap()).unwrap();
     assert!(holds(&state, &expected()[handle.id()].state), "{state:#}");
-    table.say(&handle, "now", "Where were we?").await;
+    handle.command(say(handle.id(), "now", "Where were we?"), None).await.unwrap();
     events_until(&handle, |event| event.seq > before.head && event.body.kind() == "round_closed")
         .await;
-    table.close().await;
+    engine.shutdown().await;
 }
