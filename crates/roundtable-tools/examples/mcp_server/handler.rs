@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
+    InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -24,6 +25,8 @@ pub struct BadServer {
     pub hold: Option<PathBuf>,
     /// Whether the description of `echo` is another one than at first.
     pub changed: Arc<AtomicBool>,
+    /// Whether it knows no handshake, as servers of the newest protocol.
+    pub modern: bool,
 }
 
 const READ_ONLY: [&str; 9] =
@@ -74,6 +77,7 @@ impl BadServer {
                 "noted".to_owned()
             }
             "hang" => {
+                self.note("hanging");
                 context.ct.cancelled().await;
                 self.note("cancelled");
                 std::future::pending().await
@@ -136,6 +140,18 @@ impl ServerHandler for BadServer {
         let capabilities =
             ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         ServerConfig::new(capabilities)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if self.modern {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "initialize", None));
+        }
+        context.peer.set_peer_info(request);
+        Ok(self.get_info())
     }
 
     async fn list_tools(

@@ -1,6 +1,6 @@
 //! An MCP server for the tests, good and bad, and a host that can be killed.
 //!
-//! `mcp_server [--notes FILE] [--hold FIFO] [--changed] [--complain]` serves on standard input and
+//! `mcp_server [--notes FILE] [--hold FIFO] [--changed] [--modern] [--complain]` serves on standard input and
 //! output. `mcp_server host FIFO` uses itself as a server, lets it start processes, and waits.
 
 #![allow(
@@ -32,6 +32,7 @@ async fn main() -> Result<(), Failure> {
             "--notes" => server.notes = args.next().map(Into::into),
             "--hold" => server.hold = args.next().map(Into::into),
             "--changed" => server.changed.store(true, Ordering::Relaxed),
+            "--modern" => server.modern = true,
             "--complain" => complain(),
             "host" => return host(&args.next().ok_or("which FIFO?")?).await,
             other => return Err(format!("unknown argument {other}").into()),

@@ -40,6 +40,14 @@ async fn s12_a_name_that_could_stand_for_another_is_not_used() {
 }
 
 #[tokio::test]
+async fn a_server_that_knows_no_handshake_is_used_like_any_other() {
+    let sources = connected(server("new", &["--modern"])).await;
+    assert_eq!(lines(&sources), [""; 0]);
+    assert!(echo(&sources, "new__echo").await.message.ends_with(": hi"));
+    sources.shutdown().await;
+}
+
+#[tokio::test]
 async fn effects_and_approvals_follow_the_hints_and_the_operator() {
     let declared = async |approval: Approval| {
         let sources = connected(McpServer { approval, ..server("bad", &[]) }).await;

@@ -10,7 +10,7 @@ use roundtable_core::tool::ToolOutcome;
 use roundtable_tools::mcp::{McpServer, Pins, Sources, connect};
 use serde_json::json;
 
-use super::kit::{approve, find, server};
+use super::kit::{approve, find, noted, server};
 
 /// Ann, who calls this tool once, in an engine with all tools of the server.
 async fn ann(tool: &str, sources: &Sources, directory: &Path) -> (Engine, Agent) {
@@ -104,6 +104,22 @@ async fn an_approval_outlives_the_engine_and_the_server() {
     let receipt = session.provide(vec![yes]).await.unwrap();
     until_closed(&session, receipt).await;
     assert_eq!(setup.notes(), "rent true\n");
+    engine.shutdown().await;
+    sources.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_stop_of_the_round_reaches_the_server() {
+    let setup = Setup::new().await;
+    let sources = connect([setup.server.clone()], &setup.pins).await;
+    let (engine, ann) = ann("bad__hang", &sources, setup.directory.path()).await;
+    let session = engine.chat("Notes").participant(ann).open().await.unwrap();
+    session.say("Note the rent.").await.unwrap();
+    let notes = setup.directory.path().join("notes");
+    noted(&notes, "hanging").await;
+    session.stop().await.unwrap();
+    noted(&notes, "cancelled").await;
+    assert_eq!(outcomes(&session.log().await.unwrap()), [ToolOutcome::Cancelled]);
     engine.shutdown().await;
     sources.shutdown().await;
 }
