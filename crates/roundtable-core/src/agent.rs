@@ -32,6 +32,10 @@ pub struct Agent {
     /// What its model costs, where that is known.
     #[serde(default)]
     pub price: Option<Price>,
+    /// How many tokens a prompt and its reply may have together, where that is known: the oldest
+    /// rounds are left out of a prompt that has more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
     /// The configuration namespace that registers it.
     pub domain: String,
     /// Whom it may delegate to.
@@ -56,6 +60,7 @@ impl Agent {
             max_tokens: 4096,
             limits: Limits::default(),
             price: None,
+            window: None,
             domain: "default".to_owned(),
             workers: Vec::new(),
         })

@@ -79,11 +79,11 @@ impl Spend {
     }
 
     /// What one call did cost; where the provider did not say, what had been reserved.
-    pub fn actual(usage: Option<Usage>, price: Option<Price>, reserved: Self) -> Self {
+    pub fn actual(usage: Option<Usage>, cost: Option<u64>, reserved: Self) -> Self {
         usage.map_or(reserved, |usage| Self {
             calls: 1,
             tokens: usage.input.saturating_add(usage.output),
-            cost: price.map_or(0, |price| price.of(usage.input, usage.output)),
+            cost: cost.unwrap_or(0),
         })
     }
 

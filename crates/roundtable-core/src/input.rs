@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::context_request::ContextResult;
 use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
 use crate::id::{IterationId, ToolCallId};
+use crate::message::{Citation, Reasoning};
 use crate::message_context::MessageContext;
 use crate::tool::ToolResult;
 
@@ -121,7 +122,11 @@ pub struct Reply {
     pub text: String,
     /// The tool calls that it asks for.
     pub calls: Vec<AskedCall>,
-    /// What else is known of it. The cost is worked out here, from the agent's price.
+    /// What it thought before, for the provider that wants it back.
+    pub thoughts: Vec<Reasoning>,
+    /// The sources that it names.
+    pub citations: Vec<Citation>,
+    /// What else is known of it. Where the cost is not, it is worked out from the agent's price.
     pub record: CallRecord,
 }
 

@@ -51,8 +51,17 @@ pub struct Settings {
     pub max_waiting: u32,
     /// How many bytes one message, or all results of one answer, may have.
     pub max_message_bytes: u32,
-    /// How many closed rounds a prompt can draw on.
+    /// How many closed rounds a prompt can draw on, and up to a quarter more: rounds are let go of
+    /// several at a time, because with each time a provider that keeps prompts has to read them anew.
     pub window_rounds: u32,
+}
+
+impl Settings {
+    /// The number of the last round that prompts no longer draw on, when this one is the latest.
+    pub(crate) fn left_behind(&self, latest: u32) -> u32 {
+        let step = (self.window_rounds / 4).max(1);
+        latest.saturating_sub(self.window_rounds.max(1)) / step * step
+    }
 }
 
 impl Default for Settings {

@@ -31,8 +31,16 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Notes how much each tool adds to a prompt, so that budgets reserve it.
+    /// Notes what is known of the models, unless the agent says otherwise, and how much each tool
+    /// adds to a prompt, so that budgets reserve it.
     pub(crate) fn weigh(&self, agents: &mut [Agent]) {
+        for agent in agents.iter_mut() {
+            let Some(facts) = self.models.get(&agent.model).map(|model| model.facts()) else {
+                continue;
+            };
+            agent.price = agent.price.or(facts.price);
+            agent.window = agent.window.or(facts.window);
+        }
         for tool in agents.iter_mut().flat_map(|agent| &mut agent.tools) {
             let specs = self.tools.specs(std::slice::from_ref(&tool.name));
             tool.prompt_bytes = specs.iter().map(ToolSpec::prompt_bytes).sum();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use roundtable_core::budget::Price;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
 use roundtable_core::message::{Citation, Message, Reasoning};
@@ -133,12 +134,26 @@ impl ModelError {
     }
 }
 
+/// What is known of a model before it is asked. A session records it when it opens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// How many tokens a prompt and its reply may have together.
+    pub window: Option<u64>,
+    /// The most that its tokens cost.
+    pub price: Option<Price>,
+}
+
 /// An answer as it comes. Dropping it ends the call.
 pub type ModelStream = BoxStream<'static, Result<Chunk, ModelError>>;
 
 /// Whoever speaks for an agent.
 #[async_trait]
 pub trait Model: Send + Sync {
+    /// What is known of it before it is asked; by default nothing.
+    fn facts(&self) -> Facts {
+        Facts::default()
+    }
+
     /// Asks for an answer.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
 }

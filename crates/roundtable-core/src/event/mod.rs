@@ -13,6 +13,7 @@ use crate::budget::{Exhausted, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, SessionId, ToolCallId, TurnId};
+use crate::message::{Citation, Reasoning};
 use crate::message_context::MessageContext;
 use crate::scope::Place;
 use crate::settings::{Kind, Settings};
@@ -325,6 +326,14 @@ pub struct PromptRecord {
     pub to: Seq,
     /// The version of the templates.
     pub template: u32,
+    /// How many of the oldest rounds were left out, because the model's window has no room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How an iteration ended.
@@ -415,6 +424,12 @@ pub enum IterationEvent {
         text: String,
         /// How many tool calls it asked for; they follow as events of their own.
         calls: u32,
+        /// What it thought before; a provider may want it back with the results of the calls.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        thoughts: Vec<Reasoning>,
+        /// The sources that it names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        citations: Vec<Citation>,
         /// What else is known of it.
         record: CallRecord,
     },

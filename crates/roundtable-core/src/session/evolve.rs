@@ -169,7 +169,7 @@ impl Session {
     /// Lets go of the rounds that no prompt will draw on any more, all takes of a number together:
     /// after a rewind they do not stand side by side.
     fn trim(&mut self) {
-        let left = self.last_number.saturating_sub(self.settings.window_rounds.max(1));
+        let left = self.settings.left_behind(self.last_number);
         let gone = self.marks.iter().filter(|mark| mark.number <= left);
         let counts = |mark: &&Mark| mark.active && mark.outcome == Some(RoundOutcome::Completed);
         self.completed_before += u32::try_from(gone.filter(counts).count()).unwrap_or(u32::MAX);
@@ -222,7 +222,6 @@ impl Session {
     }
 
     fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {
-        let price = self.price_at(&event.place);
         match body {
             IterationEvent::IterationOpened { number } => {
                 let Some(id) = event.place.iteration.clone() else { return };
@@ -248,7 +247,7 @@ impl Session {
                 self.note_words(event, text, *calls == 0);
                 let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
                 self.settle(&event.place, phase, |reserved| {
-                    Spend::actual(record.usage, price, reserved)
+                    Spend::actual(record.usage, record.cost, reserved)
                 });
                 if *calls == 0 {
                     self.end_turn_at(&event.place, TurnOutcome::Answered);
@@ -386,11 +385,6 @@ impl Session {
         if !text.is_empty() || (answers && turn.words.is_none()) {
             turn.words = Some(event.seq);
         }
-    }
-
-    fn price_at(&mut self, place: &Place) -> Option<crate::budget::Price> {
-        let agent = self.turn_at(place)?.agent.clone();
-        self.find_agent(&agent)?.price
     }
 
     /// The accounts that a call at this place draws on: its turn's, those of the turns that wait

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::message::{Message, ToolAnswer, ToolRequest};
+use crate::message::{Message, Part, Reasoning, ToolAnswer, ToolRequest};
 
 /// A tool call of an iteration, with its result once there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -182,6 +182,19 @@ impl Context {
     #[must_use]
     pub fn complete(&self, at: Timestamp) -> Self {
         self.change(at, |iteration| iteration.completed_at = iteration.completed_at.or(Some(at)))
+    }
+
+    /// The same record with what the model thought before its last words.
+    pub(crate) fn thinking(&self, thoughts: &[Reasoning]) -> Self {
+        if thoughts.is_empty() {
+            return self.clone();
+        }
+        self.change(self.updated_at, |iteration| {
+            let thoughts = thoughts.iter().cloned().map(Part::Reasoning);
+            if let Some(message) = iteration.messages.last_mut() {
+                message.parts.splice(0..0, thoughts);
+            }
+        })
     }
 
     /// The same record with metadata on the current iteration.

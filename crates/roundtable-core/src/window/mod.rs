@@ -15,7 +15,7 @@ use crate::event::{
     Seq, SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{AgentId, ToolCallId, TurnId};
-use crate::message::{ToolAnswer, ToolRequest};
+use crate::message::{Reasoning, ToolAnswer, ToolRequest};
 use crate::session::Session;
 use crate::tool::ToolOutcome;
 use crate::turn::Context;
@@ -68,11 +68,19 @@ pub struct TurnRecord {
     pub task: Task,
     /// What was said in it.
     pub context: Context,
-    /// A reply whose tool calls are still to come: its text and how many.
-    reply: Option<(String, u32)>,
+    /// A reply whose tool calls are still to come.
+    reply: Option<Awaited>,
     calls: Vec<ToolRequest>,
     answers: BTreeMap<ToolCallId, ToolAnswer>,
     partial: Option<String>,
+}
+
+/// A reply, and how many tool calls belong to it.
+#[derive(Debug, Clone, PartialEq)]
+struct Awaited {
+    text: String,
+    thoughts: Vec<Reasoning>,
+    calls: usize,
 }
 
 /// What a child turn came to, kept for the tool call that asked.
@@ -170,7 +178,7 @@ impl Window {
                 self.turns.clear();
                 self.children.clear();
                 let last = self.rounds.back().map_or(0, |round| round.number);
-                let left = last.saturating_sub(session.settings.window_rounds.max(1));
+                let left = session.settings.left_behind(last);
                 self.rounds.retain(|round| round.number > left);
             }
         }
@@ -221,9 +229,13 @@ impl Window {
             return;
         };
         match body {
-            IterationEvent::ModelCallFinished { text, calls, record: call, .. } => {
+            IterationEvent::ModelCallFinished { text, calls, thoughts, record: call, .. } => {
                 record.context = record.context.with_metadata(metadata(call), event.at);
-                record.reply = Some((text.clone(), *calls));
+                record.reply = Some(Awaited {
+                    text: text.clone(),
+                    thoughts: thoughts.clone(),
+                    calls: *calls as usize,
+                });
                 record.complete_reply(event.at);
             }
             IterationEvent::ModelCallCancelled { partial, .. } => {
@@ -291,13 +303,11 @@ impl Window {
 impl TurnRecord {
     /// Adds the reply once all of its tool calls are known.
     fn complete_reply(&mut self, at: Timestamp) {
-        let Some((_, expected)) = self.reply else { return };
-        if self.calls.len() < expected as usize {
-            return;
-        }
-        if let Some((text, _)) = self.reply.take() {
-            self.context = self.context.add_assistant_message(&text, self.calls.clone(), at);
-        }
+        let whole = |reply: &mut Awaited| self.calls.len() >= reply.calls;
+        let Some(reply) = self.reply.take_if(whole) else { return };
+        let calls = self.calls.clone();
+        self.context =
+            self.context.add_assistant_message(&reply.text, calls, at).thinking(&reply.thoughts);
     }
 
     /// What the turn says in the end: its last reply, or as far as it got.

@@ -47,19 +47,24 @@ impl Window {
         let mut messages: Vec<Message> =
             record.context.to_messages().into_iter().cloned().collect();
         let mut from = self.rounds.back().map_or(session.head, |round| begins(session, round));
-        let mut stable = 0;
-        if let Task::Seat { .. } = record.task
-            && let Some((first, history)) = self.history(session)
-        {
-            from = from.min(first);
-            // What all agents share comes first, and who the agent is after it: a provider that
-            // keeps prompts reads the transcript once for everyone.
-            messages.insert(0, history);
-            stable = 1;
+        let (mut stable, mut left_out) = (0, 0);
+        if let Task::Seat { .. } = record.task {
+            let own = messages.iter().map(Message::content_bytes).sum::<u64>();
+            let room = room(session, turn, own + session.tool_bytes(turn, &tools));
+            let history = self.history(session, room);
+            left_out = history.left_out;
+            if let Some((first, told)) = history.told {
+                from = from.min(first);
+                // What all agents share comes first, and who the agent is after it: a provider
+                // that keeps prompts reads the transcript once for everyone.
+                messages.insert(0, told);
+                stable = 1;
+            }
         }
         let rendered = RenderedPrompt::new(messages, stable, tools);
         let hash = rendered.hash.clone();
-        Some((rendered, PromptRecord { hash, from, to: session.head, template: TEMPLATE }))
+        let record = PromptRecord { hash, from, to: session.head, template: TEMPLATE, left_out };
+        Some((rendered, record))
     }
 
     /// How a turn begins.
@@ -109,19 +114,61 @@ impl Window {
 
     /// The earlier rounds, in the takes that count: one part each, so that what a provider has
     /// read once stays as it was when the next round comes.
-    fn history(&self, session: &Session) -> Option<(Seq, Message)> {
+    fn history(&self, session: &Session, room: Option<u64>) -> History {
         let counts = |round: &&RoundRecord| mark_of(session, round).is_some_and(|mark| mark.active);
         let current = self.rounds.len().saturating_sub(1);
         let mut earlier: Vec<&RoundRecord> =
             self.rounds.iter().take(current).filter(counts).collect();
         // A take that was chosen again may have been run after the rounds that follow it.
         earlier.sort_by_key(|round| round.number);
-        let first = earlier.iter().map(|round| begins(session, round)).min()?;
+        let texts: Vec<String> = earlier.iter().map(|round| told(session, round)).collect();
+        let skipped = room.map_or(0, |room| skip(&earlier, &texts, room));
+        let first = earlier.iter().skip(skipped).map(|round| begins(session, round)).min();
         let title = Part::Text { text: "The conversation so far:\n".to_owned() };
-        let rounds = earlier.into_iter().map(|round| Part::Text { text: told(session, round) });
+        let rounds = texts.into_iter().skip(skipped).map(|text| Part::Text { text });
         let parts = std::iter::once(title).chain(rounds).collect();
-        Some((first, Message { role: Role::User, parts }))
+        let told = first.map(|first| (first, Message { role: Role::User, parts }));
+        History { left_out: u32::try_from(skipped).unwrap_or(u32::MAX), told }
     }
+}
+
+/// What a prompt tells of earlier rounds.
+struct History {
+    left_out: u32,
+    /// The first event that it draws on, and the text.
+    told: Option<(Seq, Message)>,
+}
+
+/// How many bytes make a token, at least, in any language that people debate in. Less would leave
+/// out what there is room for; more would have prompts refused.
+const TOKEN_BYTES: u64 = 3;
+
+/// Rounds are left out by so many, up to one with a number after a multiple of it: with each time
+/// a provider that keeps prompts has to read all of them anew.
+const LEAVE_OUT: u32 = 8;
+
+/// How many bytes the transcript may have beside the rest of a prompt, where the model's window is
+/// known.
+fn room(session: &Session, turn: &TurnId, rest: u64) -> Option<u64> {
+    let turn = session.round.as_ref()?.find_turn(turn)?;
+    let agent = session.find_agent(&turn.agent)?;
+    let tokens = agent.window?.saturating_sub(u64::from(agent.max_tokens));
+    Some(tokens.saturating_mul(TOKEN_BYTES).saturating_sub(rest))
+}
+
+/// How many of the oldest rounds have to be left out.
+fn skip(rounds: &[&RoundRecord], texts: &[String], room: u64) -> usize {
+    let mut bytes: u64 = texts.iter().map(|text| text.len() as u64).sum();
+    let mut skipped = 0;
+    while skipped < rounds.len() {
+        let begins_block = rounds[skipped].number % LEAVE_OUT == 1;
+        if bytes <= room && (skipped == 0 || begins_block || skipped + 1 == rounds.len()) {
+            break;
+        }
+        bytes -= texts[skipped].len() as u64;
+        skipped += 1;
+    }
+    skipped
 }
 
 /// A round, as the transcript tells it.

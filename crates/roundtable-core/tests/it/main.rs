@@ -21,6 +21,7 @@ mod context_results;
 mod effects;
 mod forks;
 mod iterations;
+mod kept_prompts;
 mod lifecycle;
 mod projection;
 mod prompts;

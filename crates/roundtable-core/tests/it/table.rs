@@ -304,7 +304,7 @@ pub fn agent_with(name: &str, tools: Vec<ToolDecl>) -> Agent {
 }
 
 pub fn reply(text: &str, calls: Vec<AskedCall>) -> Reply {
-    Reply { text: text.to_owned(), calls, record: CallRecord::default() }
+    Reply { text: text.to_owned(), calls, ..Reply::default() }
 }
 
 /// A reply whose provider counted tokens.

@@ -70,7 +70,18 @@ impl ModelCall {
                     let misfit = self.engine.parts().tools.misfit(&name, &arguments);
                     reply.calls.push(AskedCall { name, arguments, reference, misfit });
                 }
-                Chunk::Reasoning(_) | Chunk::Citation(_) => {}
+                Chunk::Reasoning(thought) => {
+                    bytes += thought.text.len() + thought.payload.to_string().len();
+                    reply.thoughts.push(thought);
+                }
+                Chunk::Citation(source) => {
+                    bytes += [&source.url, &source.title, &source.quote]
+                        .into_iter()
+                        .flatten()
+                        .map(String::len)
+                        .sum::<usize>();
+                    reply.citations.push(source);
+                }
                 Chunk::Done(record) => {
                     let latency = clock.now().duration_since(started).as_millis();
                     let latency_ms = u64::try_from(latency).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A model answered, or could not.
 
 use crate::agent::Agent;
-use crate::budget::Price;
+use crate::budget::Usage;
 use crate::context_request::{About, Ask, ContextRequest, Priority};
 use crate::digest::Digest;
 use crate::event::{Body, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent};
@@ -51,12 +51,16 @@ impl Session {
             )]);
         }
         let mut record = reply.record.clone();
-        record.cost = record
-            .usage
-            .and_then(|usage| agent.price.map(|p: Price| p.of(usage.input, usage.output)));
-        let calls = u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
-        let finished_call =
-            IterationEvent::ModelCallFinished { attempt, text: reply.text.clone(), calls, record };
+        let by_price = |usage: Usage| Some(agent.price?.of(usage.input, usage.output));
+        record.cost = record.cost.or_else(|| record.usage.and_then(by_price));
+        let finished_call = IterationEvent::ModelCallFinished {
+            attempt,
+            text: reply.text.clone(),
+            calls: u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
+            thoughts: reply.thoughts.clone(),
+            citations: reply.citations.clone(),
+            record,
+        };
         let mut drafts = vec![(place.clone(), Body::Iteration(finished_call))];
         for (index, call) in reply.calls.iter().enumerate() {
             let id = ToolCallId::derive(id.as_str(), index + 1);

@@ -317,6 +317,7 @@ impl Player {
             text: if words.text { format!("words of {iteration}") } else { String::new() },
             calls: calls.collect(),
             record: CallRecord { usage, ..CallRecord::default() },
+            ..Reply::default()
         }
     }
 
