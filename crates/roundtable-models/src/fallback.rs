@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_ports::{Model, ModelError, ModelRequest, ModelStream};
+use roundtable_core::budget::Price;
+use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
 
 use crate::retry::begin;
 
@@ -22,6 +23,23 @@ impl Fallback {
 
 #[async_trait]
 impl Model for Fallback {
+    /// What holds whichever model answers: the smallest window, and the highest price if all are
+    /// known.
+    fn facts(&self) -> Facts {
+        let facts: Vec<Facts> = self.chain.iter().map(|model| model.facts()).collect();
+        let prices: Option<Vec<Price>> = facts.iter().map(|facts| facts.price).collect();
+        let highest = |prices: Vec<Price>| {
+            prices.into_iter().reduce(|a, b| Price {
+                input: a.input.max(b.input),
+                output: a.output.max(b.output),
+            })
+        };
+        Facts {
+            window: facts.iter().filter_map(|facts| facts.window).min(),
+            price: prices.and_then(highest),
+        }
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let mut why: Option<ModelError> = None;
         for model in &self.chain {

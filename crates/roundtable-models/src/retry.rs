@@ -8,18 +8,26 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
+use roundtable_ports::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream};
+use serde::Deserialize;
 
-/// How often and how long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use crate::http::millis;
+
+/// How often and how long. In configuration: waits in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct RetryPolicy {
     /// How often a request is made at most.
     pub attempts: u32,
     /// How long the first wait is; each further one is twice as long.
+    #[serde(deserialize_with = "millis")]
     pub first_wait: Duration,
     /// The longest wait that is chosen here; a provider may ask for a longer one.
+    #[serde(deserialize_with = "millis")]
     pub longest_wait: Duration,
-    /// The time in which an answer has to begin, waits included.
+    /// The time in which an answer has to begin, waits included. A long thought, or data that is
+    /// checked as a whole, begins late.
+    #[serde(deserialize_with = "millis")]
     pub within: Duration,
 }
 
@@ -29,7 +37,7 @@ impl Default for RetryPolicy {
             attempts: 4,
             first_wait: Duration::from_millis(500),
             longest_wait: Duration::from_secs(20),
-            within: Duration::from_secs(180),
+            within: Duration::from_secs(600),
         }
     }
 }
@@ -86,6 +94,10 @@ impl Retry {
 
 #[async_trait]
 impl Model for Retry {
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let asked = tokio::time::timeout(self.policy.within, self.ask(&request));
         asked.await.unwrap_or(Err(ModelError::Timeout))

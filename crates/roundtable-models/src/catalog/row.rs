@@ -26,6 +26,9 @@ pub struct Vendor {
     /// What an address from such a variable lacks.
     #[serde(default)]
     pub base_url_suffix: String,
+    /// The port of an address from such a variable that names a host alone.
+    #[serde(default)]
+    pub base_url_port: Option<u16>,
     /// The variables that its own tools read the key from.
     #[serde(default)]
     pub key_env: Vec<String>,
@@ -122,16 +125,29 @@ impl Vendor {
         })
     }
 
-    /// Where requests go. A host without a scheme is one of this network, as Ollama has it.
+    /// An address with its scheme. A host alone is one of this network, as Ollama has it; where it
+    /// says to listen everywhere, it is reached here.
+    fn hosted(&self, own: &str) -> String {
+        if own.contains("://") {
+            return own.to_owned();
+        }
+        let own = own.replacen("0.0.0.0", "127.0.0.1", 1);
+        match self.base_url_port {
+            Some(port) if !own.contains(':') => format!("http://{own}:{port}"),
+            _ => format!("http://{own}"),
+        }
+    }
+
+    /// Where requests go.
     pub(super) fn address(&self, name: &str, own: Option<&str>) -> Result<String, CatalogError> {
         let own = own.map(str::trim).filter(|own| !own.is_empty());
         let address = match (own, &self.base_url) {
             (Some(own), _) => {
                 let own = own.trim_end_matches('/');
-                let scheme = if own.contains("://") { "" } else { "http://" };
+                let own = &self.hosted(own);
                 let suffix =
                     if own.ends_with(&self.base_url_suffix) { "" } else { &self.base_url_suffix };
-                format!("{scheme}{own}{suffix}")
+                format!("{own}{suffix}")
             }
             (None, Some(usual)) => usual.trim_end_matches('/').to_owned(),
             (None, None) => {

@@ -98,6 +98,7 @@ fn addresses_are_completed_and_checked() {
         catalog.vendor(vendor).unwrap().address(vendor, Some(own)).map_err(|e| e.to_string())
     };
     assert_eq!(address("ollama", "box:11434").unwrap(), "http://box:11434/v1");
+    assert_eq!(address("ollama", "0.0.0.0").unwrap(), "http://127.0.0.1:11434/v1");
     assert_eq!(address("ollama", "http://box:11434/v1/").unwrap(), "http://box:11434/v1");
     assert_eq!(
         address("openai", "https://gateway.example/v1/").unwrap(),

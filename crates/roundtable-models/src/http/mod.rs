@@ -15,9 +15,10 @@ use futures_util::StreamExt as _;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Response};
 use roundtable_core::id::IterationId;
-use roundtable_ports::{Model, ModelError, ModelRequest, ModelStream};
+use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
 
 pub use client::ClientError;
+pub(crate) use limits::millis;
 pub use limits::{Caps, Timeouts};
 
 use crate::catalog::{Auth, Profile};
@@ -153,6 +154,10 @@ impl fmt::Debug for HttpModel {
 
 #[async_trait]
 impl Model for HttpModel {
+    fn facts(&self) -> Facts {
+        Facts { window: self.profile.window, price: self.profile.price.map(|price| price.most()) }
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         window::check(&request, &self.profile)?;
         let shape = Shape::choose(&request, &self.profile)?;

@@ -132,6 +132,22 @@ fn f28_an_answer_that_breaks_off_anywhere_is_never_taken_for_a_whole_one() {
 }
 
 #[test]
+fn f28_a_damaged_stream_is_an_answer_or_an_error_and_never_a_panic() {
+    for (wire, model) in WIRES {
+        for file in streams(wire) {
+            let body = std::fs::read(&file).unwrap();
+            for at in (0..body.len()).step_by(17) {
+                for damage in *b"\"{]0\n\0\xff" {
+                    let mut damaged = body.clone();
+                    damaged[at] = damage;
+                    let _ = decode(model, &[&damaged]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn f28_frames_that_make_no_sense_are_refused_and_nothing_panics() {
     let frames = [
         "data: {\"choices\":\n\n",

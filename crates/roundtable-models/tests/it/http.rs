@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use roundtable_core::budget::Price;
 use roundtable_core::message::Message;
 use roundtable_models::{Caps, Fallback, Retry, RetryPolicy, Timeouts};
-use roundtable_ports::{Chunk, Model, ModelError};
+use roundtable_ports::{Chunk, Facts, Model, ModelError};
 use serde_json::json;
 
 use crate::asked::{offering, request};
@@ -244,6 +245,22 @@ async fn a_chain_asks_the_next_model_when_one_cannot_answer() {
     let hopeless = Fallback::new([model(&down), model(&down)]);
     let error = hopeless.stream(request("ann", 1, 1)).await.err().unwrap();
     assert_eq!(error, ModelError::Overloaded("status 503 down".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_chain_holds_for_each_of_its_models() {
+    let server = Server::start(vec![Answer::Silence]).await;
+    let model = |name: &str| -> Arc<dyn Model> {
+        let model = server.model(name, Timeouts::default(), Caps::default());
+        Arc::new(Retry::new(Arc::new(model), RetryPolicy::default()))
+    };
+    let chain = [model("openai/gpt-5"), model("anthropic/claude-sonnet-4-5")];
+    let price = Price { input: 3_750_000, output: 15_000_000 };
+    let facts = Facts { window: Some(200_000), price: Some(price) };
+    assert_eq!(Fallback::new(chain).facts(), facts);
+    let unpriced = [model("openai/gpt-5"), model("groq/x")];
+    let facts = Facts { window: Some(400_000), price: None };
+    assert_eq!(Fallback::new(unpriced).facts(), facts);
 }
 
 #[tokio::test]
