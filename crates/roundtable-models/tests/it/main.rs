@@ -20,3 +20,4 @@ mod script;
 mod scripted;
 mod sdk;
 mod server;
+mod structured;
