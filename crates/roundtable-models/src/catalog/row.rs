@@ -32,6 +32,9 @@ pub struct Vendor {
     /// The variables that its own tools read the key from.
     #[serde(default)]
     pub key_env: Vec<String>,
+    /// The variables that people name its model in.
+    #[serde(default)]
+    pub model_env: Vec<String>,
     /// Whether it works without a key.
     #[serde(default)]
     pub key_optional: bool,

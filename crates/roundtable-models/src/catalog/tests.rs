@@ -86,7 +86,7 @@ fn names_that_would_change_the_address_name_no_model() {
 #[test]
 fn a_key_or_an_address_that_is_missing_is_asked_for_by_name() {
     let error = |name: &str| catalog().model(name, Endpoint::default()).unwrap_err().to_string();
-    assert_eq!(error("gemini/x"), "gemini needs a key; set GEMINI_API_KEY or GOOGLE_API_KEY");
+    assert_eq!(error("gemini/x"), "gemini needs a key; set GOOGLE_API_KEY or GEMINI_API_KEY");
     assert_eq!(error("compatible/x"), "compatible needs an address");
     assert!(catalog().model("ollama/llama3.2", Endpoint::default()).is_ok());
 }
