@@ -1,11 +1,14 @@
 //! The `roundtable` command.
 
+mod ask;
 mod config;
 mod demo;
 mod out;
+mod prompt;
 mod sessions;
 mod show;
 mod signal;
+mod tools;
 mod trace;
 mod verify;
 
@@ -13,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use config::Config;
+use config::{Config, Wishes};
 
 /// Sessions are worked on by whichever thread is free, so memory is often given back by another
 /// thread than the one that took it. The system's allocator makes threads wait for each other then.
@@ -32,6 +35,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Ask an agent, in a session that is kept: the quickest way to try a key.
+    Ask(ask::Options),
+    /// Go on with a session.
+    Continue(ask::GoOn),
+    /// The tools that agents can use, and those that wait for approval.
+    Tools(tools::Options),
+    /// What the configuration says, and whether it makes sense.
+    #[command(subcommand)]
+    Config(config::Command),
     /// A session of two scripted agents: a tool, a nested prompt, a question to you. Needs no key.
     Demo(demo::Options),
     /// List the sessions, newest first.
@@ -49,17 +61,22 @@ async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {}", out::plain(&format!("{error:#}")));
-            ExitCode::FAILURE
+            if config::is_mistake(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }
 
 async fn run(options: &config::Options, command: Command) -> anyhow::Result<ExitCode> {
-    let config = Config::read(options)?;
+    let read = |wishes: &Wishes| Config::read(options, wishes);
+    let usual = Wishes::default();
     match command {
-        Command::Demo(options) => demo::run(&config, options).await,
-        Command::Sessions(options) => sessions::run(&config, &options).await,
-        Command::Show(options) => show::run(&config, &options).await,
-        Command::Verify(options) => verify::run(&config, &options).await,
+        Command::Ask(options) => ask::ask(&read(&options.wishes)?, &options).await,
+        Command::Continue(options) => ask::go_on(&read(&usual)?, &options).await,
+        Command::Tools(options) => tools::run(&read(&usual)?, &options).await,
+        Command::Config(command) => config::run(options, &command),
+        Command::Demo(options) => demo::run(&read(&usual)?, options).await,
+        Command::Sessions(options) => sessions::run(&read(&usual)?, &options).await,
+        Command::Show(options) => show::run(&read(&usual)?, &options).await,
+        Command::Verify(options) => verify::run(&read(&usual)?, &options).await,
     }
 }

@@ -2,7 +2,6 @@
 //! it goes on where it was.
 
 mod cast;
-mod prompt;
 mod show;
 
 use std::collections::VecDeque;
@@ -15,8 +14,8 @@ use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use crate::config::Config;
+use crate::prompt::Prompt;
 use crate::signal::Signals;
-use prompt::Prompt;
 use show::Show;
 
 /// How the demonstration runs.

@@ -124,7 +124,10 @@ fn turns(log: &[Arc<Event>]) -> Vec<Named> {
     begun.collect()
 }
 
-async fn unknown_session(archive: &Archive, session: &SessionId) -> anyhow::Result<String> {
+pub(crate) async fn unknown_session(
+    archive: &Archive,
+    session: &SessionId,
+) -> anyhow::Result<String> {
     let known = archive.sessions(NAMED).await?;
     if known.is_empty() {
         return Ok(format!("there is no session {session}; there are none yet"));

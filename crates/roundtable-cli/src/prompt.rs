@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 /// Lines from standard input, read on a thread that nobody waits for: a program that is told to
 /// stop does not wait for someone to press Enter.
 #[derive(Default)]
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     /// Nothing before the first question: until then, what is typed is left alone.
     lines: Option<mpsc::Receiver<Result<String>>>,
 }

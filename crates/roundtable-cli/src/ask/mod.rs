@@ -1,0 +1,119 @@
+//! `roundtable ask` and `roundtable continue`: one turn of an agent, in a session that is kept.
+
+mod show;
+mod talk;
+mod trouble;
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use roundtable::core::agent::Agent;
+use roundtable::core::event::{Body, Seq, SessionEvent};
+use roundtable::core::id::SessionId;
+
+use crate::config::{Config, Needs, Running, Wishes};
+use crate::signal::Signals;
+use show::Show;
+use talk::{End, Talk};
+use trouble::Trouble;
+
+/// How much of a question becomes the session's topic.
+const TOPIC: usize = 200;
+
+/// What is asked, and of whom.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// What to ask.
+    question: String,
+    #[command(flatten)]
+    pub wishes: Wishes,
+    /// Print every event as a line of JSON, and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a session goes on.
+#[derive(clap::Args)]
+pub(crate) struct GoOn {
+    /// The session.
+    session: SessionId,
+    /// What to say; an answer, if the session waits for one.
+    text: String,
+    /// Print every event as a line of JSON, and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let id = config.chosen_agent()?;
+    let needs = config.needs(&id);
+    let toolbox = config.toolbox_for(&needs).await?;
+    let agents = config.agents(&id, &toolbox)?;
+    let show = Show::new(options.json);
+    let trouble = Trouble::new(options.json);
+    let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
+    if let Some(agent) = agents.first() {
+        show.speaker(&agent.name, &agent.model, &config.why(&id));
+    }
+    let topic = crate::out::line(&options.question, TOPIC);
+    let chat =
+        agents.into_iter().fold(running.engine.chat(&topic), |chat, agent| chat.participant(agent));
+    let session = chat.open().await?;
+    let talk = Talk::new(session, show);
+    finish(config, &running, talk, &options.question, &trouble).await
+}
+
+pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
+    let agents = agents(config, &options.session).await?;
+    let needs = Needs::of(&agents);
+    let toolbox = config.toolbox_for(&needs).await?;
+    let show = Show::new(options.json);
+    let trouble = Trouble::new(options.json);
+    let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
+    if let Some(agent) = agents.first() {
+        show.speaker(&agent.name, &agent.model, "as the session records it");
+    }
+    let talk = Talk::new(running.engine.session(&options.session), show);
+    finish(config, &running, talk, &options.text, &trouble).await
+}
+
+/// The agents of a session: it goes on with those that it was opened with.
+async fn agents(config: &Config, session: &SessionId) -> anyhow::Result<Vec<Agent>> {
+    let archive = config.archive()?;
+    if archive.find(session).await?.is_none() {
+        bail!(crate::show::unknown_session(&archive, session).await?);
+    }
+    let first = archive.read(session, Seq(1), 1).await?;
+    match first.first().map(|event| &event.body) {
+        Some(Body::Session(SessionEvent::SessionOpened(opening))) => Ok(opening.agents.clone()),
+        Some(Body::Session(SessionEvent::SessionForked { agents, .. })) => Ok(agents.clone()),
+        _ => bail!("{session} cannot be continued: its beginning cannot be read"),
+    }
+}
+
+/// Says the text, shows the answer, and lets go of everything.
+async fn finish(
+    config: &Config,
+    running: &Running,
+    mut talk: Talk,
+    text: &str,
+    trouble: &Trouble,
+) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen().context("listening to signals")?;
+    let (end, code) = tokio::select! {
+        end = talk.say(&running.engine, text) => (end, None),
+        code = signals.next() => {
+            talk.show.stopping();
+            signals.drain(&running.engine).await;
+            (Ok(End::Stopped), Some(code))
+        }
+    };
+    running.shutdown().await;
+    let again = config.command(&format!("continue {} \"…\"", talk.session.id()));
+    match end? {
+        End::Answered { questions } => talk.show.end(&questions, &again),
+        End::Stopped => talk.show.end(&[], &again),
+        End::Failed { error } => bail!(trouble.explain(config, &error, &again)),
+    }
+    Ok(code.unwrap_or(ExitCode::SUCCESS))
+}

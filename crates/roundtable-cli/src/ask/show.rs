@@ -1,0 +1,148 @@
+//! What `ask` prints: the answer to standard output, everything about it to standard error.
+
+use std::collections::BTreeMap;
+
+use roundtable::core::event::{
+    Body, CallRecord, Event, IterationEvent, Task, ToolCallEvent, TurnEvent,
+};
+use roundtable::core::id::{IterationId, TurnId};
+use roundtable::driver::Update;
+use roundtable::prelude::*;
+
+use crate::config::SCRIPTED;
+use crate::out;
+
+/// How much of a tool's arguments or result is shown.
+const SHOWN: usize = 120;
+
+pub(super) struct Show {
+    json: bool,
+    /// The turn of the agent that was asked; those inside it are its own affair.
+    seat: Option<TurnId>,
+    /// How much of each running reply was shown as it was said, in bytes.
+    heard: BTreeMap<IterationId, usize>,
+    /// What is known of the last call.
+    record: Option<CallRecord>,
+}
+
+impl Show {
+    pub fn new(json: bool) -> Self {
+        Self { json, seat: None, heard: BTreeMap::new(), record: None }
+    }
+
+    pub fn speaker(&self, name: &str, model: &str, why: &str) {
+        if model == SCRIPTED {
+            self.note(&format!(
+                "No model speaks, only a scripted voice: {why}. \
+                 Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or say --model."
+            ));
+        } else {
+            self.note(&format!("{name} speaks through {model} ({why})."));
+        }
+    }
+
+    pub fn stopping(&self) {
+        self.note("\nStopping: what runs is finished and recorded; another signal stops at once.");
+    }
+
+    pub fn approval(&self, request: &ContextRequest) {
+        self.note(&format!("{} [y/N]", request.query));
+    }
+
+    pub fn update(&mut self, update: &Update) {
+        match update {
+            Update::Event(event) if self.json => {
+                let line = serde_json::to_string(event.as_ref()).unwrap_or_default();
+                put(&format!("{line}\n"));
+            }
+            Update::Event(event) => self.event(event),
+            Update::Delta(delta) => {
+                if let Some(heard) = self.heard.get_mut(&delta.iteration) {
+                    *heard = delta.offset + delta.text.len();
+                    self.say(&delta.text);
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        match &event.body {
+            Body::Turn(TurnEvent::TurnStarted { task: Task::Seat { .. }, .. }) => {
+                self.seat.clone_from(&event.place.turn);
+            }
+            Body::Turn(TurnEvent::TurnStarted { agent, .. }) => {
+                self.note(&format!("  {} is asked", agent.suffix()));
+            }
+            Body::ToolCall(ToolCallEvent::ToolCallRequested { name, arguments, .. }) => {
+                self.note(&format!("  calls {name} {}", out::line(&arguments.to_string(), SHOWN)));
+            }
+            Body::ToolCall(ToolCallEvent::ToolCallFinished(outcome)) => {
+                self.note(&format!("  = {}", out::line(outcome.message(), SHOWN)));
+            }
+            Body::Iteration(body) if event.place.turn == self.seat => self.words(event, body),
+            _ => {}
+        }
+    }
+
+    /// Deltas are hints: whatever they did not bring is in the event that ends the call.
+    fn words(&mut self, event: &Event, body: &IterationEvent) {
+        let Some(iteration) = event.place.iteration.clone() else { return };
+        match body {
+            IterationEvent::IterationOpened { .. } => {
+                self.heard.insert(iteration, 0);
+            }
+            IterationEvent::ModelCallFinished { text, record, .. } => {
+                let heard = self.heard.remove(&iteration).unwrap_or_default();
+                let rest = text.get(heard..).unwrap_or_default();
+                let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+                self.say(&format!("{rest}{end}"));
+                self.record = Some(record.clone());
+            }
+            IterationEvent::ModelCallFailed { .. } | IterationEvent::ModelCallCancelled { .. } => {
+                let heard = self.heard.remove(&iteration).unwrap_or_default();
+                self.say(if heard > 0 { "\n" } else { "" });
+            }
+            _ => {}
+        }
+    }
+
+    /// What the agent asks, what the answer took, and how to go on.
+    pub fn end(&self, questions: &[ContextRequest], again: &str) {
+        for question in questions {
+            self.note(&format!("It asks: {}", question.query));
+        }
+        if let Some(record) = &self.record {
+            self.note(&format!("({})", account(record)));
+        }
+        self.note(&format!("Go on: {again}"));
+    }
+
+    fn say(&self, text: &str) {
+        if !self.json {
+            put(&out::plain(text));
+        }
+    }
+
+    /// Words about the answer; a program that reads JSON gets none.
+    fn note(&self, text: &str) {
+        if !self.json {
+            eprintln!("{}", out::plain(text));
+        }
+    }
+}
+
+fn account(record: &CallRecord) -> String {
+    let mut text = record.model.clone();
+    if let Some(usage) = record.usage {
+        text.push_str(&format!(", {} tokens in, {} out", usage.input, usage.output));
+    }
+    if let Some(cost) = record.cost {
+        text.push_str(&format!(", ${}.{:06}", cost / 1_000_000, cost % 1_000_000));
+    }
+    text
+}
+
+/// A reader that is gone is no reason to stop: the session goes on without it.
+fn put(text: &str) {
+    let _ = out::put(text);
+}

@@ -1,0 +1,178 @@
+//! One message and the round that it opens.
+
+use std::collections::VecDeque;
+
+use anyhow::Context as _;
+use roundtable::core::MessageContext;
+use roundtable::core::context_request::About;
+use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent, TurnOutcome};
+use roundtable::core::event::{Task, TurnEvent};
+use roundtable::core::id::RoundId;
+use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::driver::Update;
+use roundtable::prelude::*;
+
+use super::show::Show;
+use crate::prompt::Prompt;
+
+/// How it ended.
+pub(super) enum End {
+    /// With an answer, and perhaps with questions of the agent.
+    Answered { questions: Vec<ContextRequest> },
+    /// Without one.
+    Failed { error: String },
+    /// It was stopped; the session goes on when it is continued.
+    Stopped,
+}
+
+/// A session that is talked to.
+pub(super) struct Talk {
+    pub session: Session,
+    pub show: Show,
+    prompt: Prompt,
+    /// The round that our message opened.
+    round: Option<RoundId>,
+    /// Calls that a person has to agree to, oldest first.
+    approvals: VecDeque<ContextRequest>,
+    questions: Vec<ContextRequest>,
+    failed: Option<String>,
+}
+
+impl Talk {
+    pub fn new(session: Session, show: Show) -> Self {
+        Self {
+            session,
+            show,
+            prompt: Prompt::default(),
+            round: None,
+            approvals: VecDeque::new(),
+            questions: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Says something, and shows what comes of it.
+    pub async fn say(&mut self, engine: &Engine, text: &str) -> anyhow::Result<End> {
+        let state = self.session.state().await?;
+        let message_id = format!("msg_{}", engine.driver().parts().ids.fresh());
+        let (approvals, asked): (Vec<_>, Vec<_>) =
+            state.requests.into_iter().partition(is_approval);
+        // What the agents wait for comes first: the text is the answer.
+        let results: Vec<ContextResult> =
+            asked.into_iter().map(|asked| ContextResult::found(asked.id, text)).collect();
+        let say = Say {
+            context: MessageContext::new(&message_id, self.session.id(), None)?,
+            sender: "User".to_owned(),
+            text: results.is_empty().then(|| text.to_owned()),
+            on_busy: OnBusy::Queue,
+            results,
+        };
+        let mut updates = self.session.updates(Since::After(state.head)).await?;
+        self.session.command(Command::Say(say)).await?;
+        for approval in approvals {
+            self.ask_approval(approval);
+        }
+        loop {
+            tokio::select! {
+                biased;
+                update = updates.next() => {
+                    let update = update?;
+                    self.show.update(&update);
+                    let Update::Event(event) = update else { continue };
+                    if self.is_over(&event, &message_id) {
+                        return Ok(self.end());
+                    }
+                }
+                line = self.prompt.line(), if !self.approvals.is_empty() => {
+                    let line = line.context("reading the answer from standard input")?;
+                    self.answer(line).await?;
+                }
+            }
+        }
+    }
+
+    /// Takes an event in; true when there is nothing more to wait for.
+    fn is_over(&mut self, event: &Event, message_id: &str) -> bool {
+        match &event.body {
+            Body::Round(RoundEvent::RoundOpened { input, .. })
+                if input.message_id() == message_id =>
+            {
+                self.round.clone_from(&event.place.round);
+            }
+            Body::Context(ContextEvent::ContextRequested(request)) if is_approval(request) => {
+                self.ask_approval(request.clone());
+            }
+            Body::Context(ContextEvent::ContextRequested(request)) => {
+                self.questions.push(request.clone());
+            }
+            Body::Context(ContextEvent::ContextProvided(result)) => {
+                self.approvals.retain(|request| request.id != result.request);
+            }
+            Body::Turn(event_body) if self.is_ours(event) => self.note_turn(event_body),
+            Body::Round(RoundEvent::RoundClosed { .. }) => return self.is_ours(event),
+            Body::Session(SessionEvent::SessionInputDropped { message_id: dropped }) => {
+                let is_ours = dropped == message_id;
+                if is_ours {
+                    self.failed = Some("the session ended before it was its turn".to_owned());
+                }
+                return is_ours;
+            }
+            Body::Session(SessionEvent::SessionCompleted { .. }) => return true,
+            _ => {}
+        }
+        false
+    }
+
+    fn is_ours(&self, event: &Event) -> bool {
+        self.round.is_some() && event.place.round == self.round
+    }
+
+    fn note_turn(&mut self, event: &TurnEvent) {
+        match event {
+            TurnEvent::TurnStarted { task: Task::Seat { .. }, .. } => self.failed = None,
+            TurnEvent::TurnStarted { .. } => {}
+            // The seat's turn is the last one to end, whatever ended inside it.
+            TurnEvent::TurnEnded { outcome, .. } => {
+                self.failed = match outcome {
+                    TurnOutcome::Answered => None,
+                    TurnOutcome::Failed { error } => Some(error.clone()),
+                    TurnOutcome::Cancelled => Some("it was stopped".to_owned()),
+                    TurnOutcome::Exhausted { budget } => {
+                        Some(format!("its budget of {} is spent", budget.word()))
+                    }
+                };
+            }
+        }
+    }
+
+    fn end(&mut self) -> End {
+        match self.failed.take() {
+            Some(error) => End::Failed { error },
+            None => End::Answered { questions: std::mem::take(&mut self.questions) },
+        }
+    }
+
+    fn ask_approval(&mut self, request: ContextRequest) {
+        if !self.approvals.contains(&request) {
+            self.show.approval(&request);
+            self.approvals.push_back(request);
+        }
+    }
+
+    /// Only a yes is a yes; nobody there is a no.
+    async fn answer(&mut self, line: Option<String>) -> anyhow::Result<()> {
+        let Some(request) = self.approvals.pop_front() else { return Ok(()) };
+        let yes = line.is_some_and(|line| ["y", "yes"].contains(&line.to_lowercase().as_str()));
+        let result = if yes {
+            ContextResult::found(request.id, "yes")
+        } else {
+            ContextResult::not_found(request.id, "a person did not agree")
+        };
+        self.session.provide(vec![result]).await?;
+        Ok(())
+    }
+}
+
+fn is_approval(request: &ContextRequest) -> bool {
+    matches!(request.about, About::Approval { .. })
+}

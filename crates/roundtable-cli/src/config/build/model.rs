@@ -1,0 +1,140 @@
+//! Models: a chain of vendors' models, each asked again for a while before the next one is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use roundtable::models::scripted::{Reply, Script, ScriptedModel};
+use roundtable::models::{
+    CatalogError, Endpoint, Fallback, HttpModel, Retry, RetryPolicy, Timeouts, Tuning,
+};
+use roundtable::ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
+
+use super::super::mistake::Mistakes;
+use super::super::origin::Key;
+use super::super::reference::Link;
+use super::{Config, Needs};
+
+/// Hears of every attempt that failed: of which model, and why.
+pub(crate) type Watch = Arc<dyn Fn(&str, &ModelError) + Send + Sync>;
+
+impl Config {
+    /// The chain that a name stands for.
+    pub(super) fn chain(
+        &self,
+        name: &str,
+        needs: &Needs,
+        watch: &Watch,
+    ) -> Result<Fallback, Mistakes> {
+        let links = self.links(name).map_err(|what| self.about_model(name, what))?;
+        let model = |link: &Link| -> Result<Arc<dyn Model>, Mistakes> {
+            match link {
+                Link::Scripted => Ok(Arc::new(scripted(needs))),
+                Link::Vendor(full, tuning) => {
+                    let model = self.http(full, *tuning);
+                    let inner = model.map_err(|what| self.about_model(name, what))?;
+                    let watched = Watched { name: full.clone(), inner, watch: watch.clone() };
+                    Ok(Arc::new(Retry::new(Arc::new(watched), self.retry())))
+                }
+            }
+        };
+        Ok(Fallback::new(links.iter().map(model).collect::<Result<Vec<_>, _>>()?))
+    }
+
+    /// A model of a vendor.
+    pub(in super::super) fn http(&self, full: &str, tuning: Tuning) -> Result<HttpModel, String> {
+        let vendor = full.split('/').next().unwrap_or_default();
+        let said = self.file.providers.get(vendor);
+        let endpoint = Endpoint {
+            key: said.and_then(|said| said.key.clone()),
+            base_url: said.and_then(|said| said.base_url.clone()),
+            proxy: said.and_then(|said| said.proxy.clone()),
+            tuning,
+            timeouts: self.timeouts(),
+            ..Endpoint::default()
+        };
+        self.catalog.model(full, endpoint).map_err(|error| match error {
+            CatalogError::NoKey { vendor, variables } => self.no_key(&vendor, variables),
+            error => error.to_string(),
+        })
+    }
+
+    fn no_key(&self, vendor: &str, variables: Vec<String>) -> String {
+        let named = self.file.providers.get(vendor).and_then(|said| said.key_env.clone());
+        let variables = named.map_or(variables, |named| vec![named]);
+        match variables.as_slice() {
+            [] => format!(
+                "{vendor} needs a key; say key_env = \"VARIABLE\" under [providers.{vendor}]"
+            ),
+            names => format!("{vendor} needs a key; set {}", names.join(" or ")),
+        }
+    }
+
+    /// What is wrong with a model, where it was said.
+    pub(in super::super) fn about_model(&self, name: &str, what: String) -> Mistakes {
+        let named = Key::of(["models", name]);
+        let agents = self.layers.parts(&Key::of(["agents"]));
+        let agents = agents.iter().map(|agent| Key::of(["agents", agent, "model"]));
+        let mut places = agents.chain([Key::of(["defaults", "model"])]);
+        let key = if self.layers.find(&named).is_some() {
+            named
+        } else {
+            places.find(|key| self.layers.text(key) == Some(name)).unwrap_or_default()
+        };
+        self.mistake(key, what)
+    }
+
+    fn retry(&self) -> RetryPolicy {
+        let (said, usual) = (&self.file.defaults.retry, RetryPolicy::default());
+        RetryPolicy {
+            attempts: said.attempts.unwrap_or(usual.attempts),
+            first_wait: millis(said.first_wait_ms, usual.first_wait),
+            longest_wait: millis(said.longest_wait_ms, usual.longest_wait),
+            within: millis(said.within_ms, usual.within),
+        }
+    }
+
+    fn timeouts(&self) -> Timeouts {
+        let (said, usual) = (&self.file.defaults.timeouts, Timeouts::default());
+        Timeouts {
+            connect: millis(said.connect_ms, usual.connect),
+            first_byte: millis(said.first_byte_ms, usual.first_byte),
+            idle: millis(said.idle_ms, usual.idle),
+            total: millis(said.total_ms, usual.total),
+        }
+    }
+}
+
+fn millis(said: Option<u64>, usual: Duration) -> Duration {
+    said.map_or(usual, Duration::from_millis)
+}
+
+/// Voices that say what they are, so that nobody takes them for a model.
+fn scripted(needs: &Needs) -> ScriptedModel {
+    let reply = || Reply::text("I am a scripted voice, not a model. You said: {input}");
+    let script =
+        needs.voices.iter().fold(Script::default(), |script, agent| script.voice(agent, [reply()]));
+    ScriptedModel::forgetful(script)
+}
+
+/// A model whose failures are told to whoever watches.
+struct Watched {
+    name: String,
+    inner: HttpModel,
+    watch: Watch,
+}
+
+#[async_trait]
+impl Model for Watched {
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let answer = self.inner.stream(request).await;
+        if let Err(error) = &answer {
+            (self.watch)(&self.name, error);
+        }
+        answer
+    }
+}

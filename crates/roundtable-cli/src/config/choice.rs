@@ -1,0 +1,97 @@
+//! Which model speaks when nobody has said so, and why.
+
+use roundtable::models::Catalog;
+use roundtable::models::catalog::Vendor;
+
+use super::layers::Layers;
+use super::origin::{Key, Origin};
+
+/// The name under which the scripted voices are known.
+pub(crate) const SCRIPTED: &str = "scripted";
+
+/// A model, and why it is this one.
+pub(super) struct Choice {
+    pub model: String,
+    pub why: String,
+}
+
+/// The first of these that is there: the only model that has a name, a vendor that is set up, the
+/// local model, scripted voices.
+pub(super) fn choose(layers: &Layers, catalog: &Catalog) -> Choice {
+    only_named(layers)
+        .or_else(|| vendor_set_up(layers, catalog))
+        .or_else(local)
+        .unwrap_or_else(|| scripted(layers, catalog))
+}
+
+fn only_named(layers: &Layers) -> Option<Choice> {
+    let [model] = <[String; 1]>::try_from(layers.parts(&Key::of(["models"]))).ok()?;
+    Some(Choice { model, why: "the only one under models".to_owned() })
+}
+
+/// A vendor that people have said the most of: its model counts before its key alone.
+fn vendor_set_up(layers: &Layers, catalog: &Catalog) -> Option<Choice> {
+    let said_model = |name: &str| layers.find(&Key::of(["providers", name, "model"])).is_some();
+    let ready = || catalog.vendors().iter().filter(|(name, vendor)| is_ready(layers, name, vendor));
+    let found = ready().find(|(name, _)| said_model(name));
+    let (name, vendor) = found.or_else(|| ready().find(|(_, v)| v.default_model.is_some()))?;
+    let model = model_of(layers, catalog, name)?;
+    let parts = ["key", "base_url", "model"].map(|part| Key::of(["providers", name, part]));
+    let said: Vec<Origin> = parts
+        .iter()
+        .filter(|key| layers.find(key).is_some())
+        .map(|key| layers.origin(key))
+        .collect();
+    let variables: Vec<&str> = said
+        .iter()
+        .filter_map(|origin| match origin {
+            Origin::Variable(name) => Some(name.as_str()),
+            Origin::Default(_) | Origin::File(..) | Origin::Flag(_) => None,
+        })
+        .collect();
+    let why = match (variables.as_slice(), said.first()) {
+        ([], Some(origin)) => format!("{} is set up in {origin}", vendor.title),
+        ([one], _) => format!("{one} is set"),
+        (several, _) => format!("{} are set", several.join(" and ")),
+    };
+    Some(Choice { model, why })
+}
+
+/// Whether a vendor could be asked: it has its key, or needs none and someone spoke of it.
+fn is_ready(layers: &Layers, name: &str, vendor: &Vendor) -> bool {
+    let said = |part: &str| layers.find(&Key::of(["providers", name, part])).is_some();
+    said("key") || (vendor.key_optional && (said("base_url") || said("model")))
+}
+
+/// The place of the model that comes with the program; there is none yet.
+fn local() -> Option<Choice> {
+    None
+}
+
+fn scripted(layers: &Layers, catalog: &Catalog) -> Choice {
+    let ready = catalog.vendors().iter().find(|(name, vendor)| is_ready(layers, name, vendor));
+    let why = match ready {
+        Some((name, vendor)) => match vendor.model_env.first() {
+            Some(variable) => format!("{} is set up, but no model: set {variable}", vendor.title),
+            None => format!("{} is set up, but no model: name one as {name}/…", vendor.title),
+        },
+        None => "no vendor's key is in the environment".to_owned(),
+    };
+    Choice { model: SCRIPTED.to_owned(), why }
+}
+
+/// The model of a vendor that was named alone.
+pub(super) fn model_of(layers: &Layers, catalog: &Catalog, vendor: &str) -> Option<String> {
+    let said = layers.text(&Key::of(["providers", vendor, "model"])).map(str::to_owned);
+    let model = said.or_else(|| catalog.vendors().get(vendor)?.default_model.clone())?;
+    // Some put the vendor into the variable, too.
+    let model = model.strip_prefix(&format!("{vendor}/")).unwrap_or(&model).to_owned();
+    Some(format!("{}/{model}", protocol(layers, vendor)))
+}
+
+/// Servers behind another address than OpenAI's own speak the older protocol, nearly all of them.
+fn protocol<'a>(layers: &Layers, vendor: &'a str) -> &'a str {
+    let address = layers.text(&Key::of(["providers", vendor, "base_url"]));
+    let elsewhere = address.is_some_and(|address| !address.contains("api.openai.com"));
+    if vendor == "openai" && elsewhere { "openai-chat" } else { vendor }
+}

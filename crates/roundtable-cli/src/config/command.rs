@@ -1,0 +1,51 @@
+//! `roundtable config`: what the configuration says, and whether it makes sense.
+
+use std::process::ExitCode;
+
+use super::mistake::Mistakes;
+use super::{Config, Options, Wishes, schema};
+use crate::out;
+
+/// What to do with the configuration.
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Print every value and where it comes from; secrets as ***
+    Show {
+        /// Print every value as a line of JSON, and nothing else.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        wishes: Wishes,
+    },
+    /// Check that everything goes together; nothing is started or reached
+    Check {
+        #[command(flatten)]
+        wishes: Wishes,
+    },
+    /// Print the JSON Schema of roundtable.toml, for editors
+    Schema,
+}
+
+pub(crate) fn run(options: &Options, command: &Command) -> anyhow::Result<ExitCode> {
+    let text = match command {
+        Command::Show { json: true, wishes } => Config::read(options, wishes)?.json_lines(),
+        Command::Show { json: false, wishes } => {
+            out::plain(&Config::read(options, wishes)?.lines())
+        }
+        Command::Check { wishes } => check(&Config::read(options, wishes)?)?,
+        Command::Schema => format!("{}\n", serde_json::to_string_pretty(&schema::schema())?),
+    };
+    out::put(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(config: &Config) -> anyhow::Result<String> {
+    let mistakes = config.mistakes();
+    if !mistakes.is_empty() {
+        return Err(Mistakes(mistakes).into());
+    }
+    let file = config.path.as_ref().map(|path| path.display().to_string());
+    let file = file.unwrap_or_else(|| "no configuration file".to_owned());
+    let (model, why) = config.speaking();
+    Ok(format!("{file}: everything goes together; {model} speaks by default ({why})\n"))
+}

@@ -1,0 +1,272 @@
+//! What `roundtable.toml` can say. The types are the one description of it: the JSON Schema, the
+//! refusal of unknown keys and what counts as a secret are all derived from them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use roundtable::core::budget::Limits;
+use roundtable::models::Secret;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+/// The whole file.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "roundtable.toml")]
+pub(crate) struct File {
+    /// Where sessions are kept. Also ROUNDTABLE_DATA_DIR and --data-dir.
+    #[schemars(with = "Option<String>")]
+    pub data_dir: Option<PathBuf>,
+    /// What counts where nothing else is said.
+    pub defaults: Defaults,
+    /// Vendors of models, by the name that models begin with: `openai`, `anthropic`, `ollama`, …
+    pub providers: BTreeMap<String, Provider>,
+    /// Models with a name of their own: a vendor's model with wishes, and what to ask when it fails.
+    pub models: BTreeMap<String, ModelEntry>,
+    /// Agents, by id.
+    pub agents: BTreeMap<String, AgentEntry>,
+    /// Built-in tools that are off unless they are switched on.
+    pub tools: Tools,
+    /// MCP servers whose tools agents can use, by name; a tool is called `server__tool`.
+    pub mcp: BTreeMap<String, Mcp>,
+    /// Who may use the server, and as whom.
+    pub token: Vec<Token>,
+}
+
+/// What counts where nothing else is said.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Defaults {
+    /// The model: `vendor/model`, a vendor, or a name under `models`. Also ROUNDTABLE_MODEL and
+    /// --model.
+    pub model: Option<String>,
+    /// The agent that `roundtable ask` asks. Also ROUNDTABLE_AGENT and --agent.
+    pub agent: Option<String>,
+    /// How many tokens one reply may have.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_tokens: Option<u32>,
+    /// How many model calls one turn may make.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_iterations: Option<u32>,
+    /// How often and how long models are asked again.
+    pub retry: Retry,
+    /// How long a model may take.
+    pub timeouts: Timeouts,
+}
+
+/// A vendor of models.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Provider {
+    /// The key. A variable is the better place for it: see key_env.
+    #[schemars(schema_with = "secret")]
+    pub key: Option<Secret>,
+    /// The variable that holds the key, when it is not the vendor's usual one.
+    pub key_env: Option<String>,
+    /// The address, when it is not the vendor's own.
+    pub base_url: Option<String>,
+    /// The model to use when only the vendor is named.
+    pub model: Option<String>,
+    /// The address of a proxy.
+    #[schemars(schema_with = "secret")]
+    pub proxy: Option<Secret>,
+    /// For a vendor that is not built in: the protocol it speaks.
+    pub wire: Option<Wire>,
+    /// For a vendor that is not built in: whether it works without a key.
+    pub key_optional: bool,
+    /// For a vendor that is not built in: where it departs from its protocol's ways.
+    pub quirks: BTreeMap<String, serde_json::Value>,
+}
+
+/// A protocol.
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Wire {
+    OpenaiChat,
+    OpenaiResponses,
+    Anthropic,
+    Gemini,
+}
+
+/// A model with a name of its own.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ModelEntry {
+    /// Which: `vendor/model`, or a vendor.
+    pub model: Option<String>,
+    /// What is asked when it cannot answer, in order: `vendor/model`, a vendor, or a name under
+    /// `models`.
+    pub fallback: Vec<String>,
+    /// How much it thinks before it speaks.
+    pub effort: Option<Effort>,
+    /// How freely it chooses its words.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub temperature: Option<f64>,
+}
+
+/// How much a model thinks before it speaks.
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effort {
+    Low,
+    Medium,
+    High,
+}
+
+/// How often and how long a model is asked again.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Retry {
+    /// How often a request is made at most.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub attempts: Option<u32>,
+    /// How long the first wait is; each further one is twice as long.
+    pub first_wait_ms: Option<u64>,
+    /// The longest wait that is chosen here; a vendor may ask for a longer one.
+    pub longest_wait_ms: Option<u64>,
+    /// The time in which an answer has to begin, waits included.
+    pub within_ms: Option<u64>,
+}
+
+/// How long a model may take.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Timeouts {
+    /// To be reached.
+    pub connect_ms: Option<u64>,
+    /// To say the first thing.
+    pub first_byte_ms: Option<u64>,
+    /// Between two things that it says.
+    pub idle_ms: Option<u64>,
+    /// For the whole answer.
+    pub total_ms: Option<u64>,
+}
+
+/// An agent.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AgentEntry {
+    /// Its name, as people read it; its id without one.
+    pub name: Option<String>,
+    /// Who it is: the instructions that its model gets.
+    pub persona: Option<String>,
+    /// Its model: `vendor/model`, a vendor, or a name under `models`.
+    pub model: Option<String>,
+    /// The tools that it may call: see `roundtable tools`.
+    pub tools: Vec<String>,
+    /// Whom it may delegate to.
+    pub workers: Vec<String>,
+    /// How many model calls one of its turns may make.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_iterations: Option<u32>,
+    /// How many tokens one reply may have.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub max_tokens: Option<u32>,
+    /// What one of its turns may spend.
+    pub limits: Spending,
+}
+
+/// What may be spent. Absent means unlimited.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Spending {
+    /// Model calls.
+    pub calls: Option<u64>,
+    /// Tokens, prompts and replies together.
+    pub tokens: Option<u64>,
+    /// Dollars.
+    #[schemars(range(min = 0.0))]
+    pub dollars: Option<f64>,
+    /// Milliseconds.
+    pub time_ms: Option<u64>,
+}
+
+impl Spending {
+    pub fn limits(&self) -> Limits {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+        let cost = self.dollars.map(|dollars| (dollars.max(0.0) * 1e6).round() as u64);
+        Limits { calls: self.calls, tokens: self.tokens, cost, time_ms: self.time_ms }
+    }
+}
+
+/// Built-in tools that are off unless they are switched on.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Tools {
+    /// Reads public web pages.
+    pub fetch_url: FetchUrl,
+}
+
+/// The tool that reads public web pages.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FetchUrl {
+    /// Whether agents may name it.
+    pub enabled: bool,
+}
+
+/// An MCP server: a program, or an address.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Mcp {
+    /// The program to start.
+    #[schemars(with = "Option<String>")]
+    pub command: Option<PathBuf>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment. Nothing else of ours is passed on.
+    #[schemars(schema_with = "secrets")]
+    pub env: BTreeMap<String, Secret>,
+    /// Variables of our environment that are passed on.
+    pub env_from: Vec<String>,
+    /// Where it runs.
+    #[schemars(with = "Option<String>")]
+    pub directory: Option<PathBuf>,
+    /// The address of a server that runs already.
+    pub url: Option<String>,
+    /// Headers for every request to it.
+    #[schemars(schema_with = "secrets")]
+    pub headers: BTreeMap<String, Secret>,
+    /// The variable that holds the token that is sent to it.
+    pub bearer_env: Option<String>,
+    /// Which calls a person has to agree to.
+    pub approval: Approval,
+    /// How long a call may take.
+    pub timeout_ms: Option<u64>,
+    /// How long it may take to start.
+    pub start_timeout_ms: Option<u64>,
+}
+
+/// Which calls of a server's tools a person has to agree to.
+#[derive(Deserialize, JsonSchema, Default, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Approval {
+    #[default]
+    Effectful,
+    Always,
+    Never,
+}
+
+/// Who may use the server.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Token {
+    /// The token. A variable is the better place for it: see value_env.
+    #[schemars(schema_with = "secret")]
+    pub value: Option<Secret>,
+    /// The variable that holds the token.
+    pub value_env: Option<String>,
+    /// Who uses it.
+    pub actor: Option<String>,
+    /// For which tenant.
+    pub tenant: Option<String>,
+}
+
+/// What is never shown; JSON Schema's word for it is `writeOnly`.
+fn secret(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "writeOnly": true })
+}
+
+fn secrets(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object", "additionalProperties": secret(generator) })
+}

@@ -1,0 +1,127 @@
+//! What a configuration means by the name of a model.
+
+use roundtable::models::catalog::Effort as ModelEffort;
+use roundtable::models::{Catalog, Tuning};
+
+use super::choice::{self, SCRIPTED};
+use super::file::{Effort, ModelEntry};
+use super::layers::Layers;
+use super::mistake::{Mistake, Mistakes, hint};
+use super::origin::Key;
+use super::{Config, Origin};
+
+/// A model of a chain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Link {
+    /// Voices that need no model.
+    Scripted,
+    /// A vendor's model, `vendor/model`, with wishes.
+    Vendor(String, Tuning),
+}
+
+/// The vendors: those that are built in, and those of the file.
+pub(super) fn catalog(layers: &Layers) -> Result<Catalog, Mistakes> {
+    let wrong = |origin: Origin, key: Key, error: &dyn std::fmt::Display| {
+        Mistakes::from(Mistake { origin, key, what: error.to_string() })
+    };
+    let builtin =
+        Catalog::builtin().map_err(|error| wrong(Origin::usual(), Key::default(), &error));
+    let mut catalog = builtin?;
+    for name in layers.parts(&Key::of(["providers"])) {
+        let key = Key::of(["providers", &name]);
+        let Some(wire) = layers.find(&key.join("wire")) else { continue };
+        let mut row = toml::Table::new();
+        row.insert("title".to_owned(), name.as_str().into());
+        row.insert("wire".to_owned(), wire.clone());
+        for part in ["key_optional", "quirks", "base_url"] {
+            if let Some(value) = layers.find(&key.join(part)) {
+                row.insert(part.to_owned(), value.clone());
+            }
+        }
+        let key_env = layers.find(&key.join("key_env")).cloned();
+        row.insert("key_env".to_owned(), toml::Value::Array(key_env.into_iter().collect()));
+        let vendors = toml::Table::from_iter([(name.clone(), toml::Value::Table(row))]);
+        let text = toml::Table::from_iter([("vendor".to_owned(), toml::Value::Table(vendors))]);
+        let extended = catalog.with(&text.to_string());
+        catalog = extended.map_err(|error| wrong(layers.origin(&key), key, &error))?;
+    }
+    Ok(catalog)
+}
+
+impl Config {
+    /// What is asked when a name is said, in order. A name is looked for among the models of the
+    /// file, then among vendors.
+    pub fn links(&self, name: &str) -> Result<Vec<Link>, String> {
+        let mut links = Vec::new();
+        self.add_links(name, &mut Vec::new(), &mut links)?;
+        Ok(links)
+    }
+
+    fn add_links<'a>(
+        &'a self,
+        name: &'a str,
+        seen: &mut Vec<&'a str>,
+        links: &mut Vec<Link>,
+    ) -> Result<(), String> {
+        let Some(entry) = self.file.models.get(name) else {
+            links.push(self.link(name, Tuning::default())?);
+            return Ok(());
+        };
+        // A model that is named twice on the way has been asked already.
+        if seen.contains(&name) {
+            return Ok(());
+        }
+        seen.push(name);
+        let Some(model) = &entry.model else {
+            return Err(format!("models.{name} says no model; add model = \"vendor/model\""));
+        };
+        links.push(self.link(model, tuning(entry))?);
+        entry.fallback.iter().try_for_each(|next| self.add_links(next, seen, links))
+    }
+
+    fn link(&self, name: &str, tuning: Tuning) -> Result<Link, String> {
+        if name == SCRIPTED {
+            return Ok(Link::Scripted);
+        }
+        if name.contains('/') {
+            self.catalog.profile(name).map_err(|error| error.to_string())?;
+            return Ok(Link::Vendor(name.to_owned(), tuning));
+        }
+        if let Some(vendor) = self.catalog.vendors().get(name) {
+            let model = choice::model_of(&self.layers, &self.catalog, name);
+            let model = model.ok_or_else(|| match vendor.model_env.first() {
+                Some(variable) => {
+                    format!("which model of {name}? Write {name}/MODEL, or set {variable}")
+                }
+                None => format!("which model of {name}? Write {name}/MODEL"),
+            })?;
+            return Ok(Link::Vendor(model, tuning));
+        }
+        let known = self.file.models.keys().chain(self.catalog.vendors().keys());
+        let hint = hint(name, known.map(String::as_str));
+        Err(format!("there is no model \"{name}\"{hint}; write it as vendor/model"))
+    }
+
+    /// A name that still means the same when a vendor's default is another one.
+    pub(super) fn settled(&self, name: String) -> String {
+        match self.link(&name, Tuning::default()) {
+            Ok(Link::Vendor(full, _)) if !self.file.models.contains_key(&name) => full,
+            _ => name,
+        }
+    }
+
+    /// The name under which a model is asked for, and where it was said.
+    pub fn default_model(&self) -> (String, Origin) {
+        let origin = self.layers.origin(&Key::of(["defaults", "model"]));
+        (self.file.defaults.model.clone().unwrap_or_else(|| SCRIPTED.to_owned()), origin)
+    }
+}
+
+fn tuning(entry: &ModelEntry) -> Tuning {
+    let effort = entry.effort.map(|effort| match effort {
+        Effort::Low => ModelEffort::Low,
+        Effort::Medium => ModelEffort::Medium,
+        Effort::High => ModelEffort::High,
+    });
+    Tuning { effort, temperature: entry.temperature }
+}

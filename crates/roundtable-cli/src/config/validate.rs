@@ -1,0 +1,185 @@
+//! Whether what the configuration says goes together. Nothing is reached, nothing is started.
+
+use std::collections::BTreeSet;
+
+use super::Config;
+use super::file::{Mcp, Token};
+use super::mistake::{Mistake, hint};
+use super::origin::Key;
+use super::reference::Link;
+
+/// The tools that need no server; `fetch_url` has to be switched on.
+const BUILTIN: [&str; 6] =
+    ["calculate", "delegate", "fact_check", "fetch_url", "now", "request_context"];
+
+/// Shorter tokens can be guessed.
+const SHORTEST_TOKEN: usize = 16;
+
+impl Config {
+    /// All that is wrong.
+    pub fn mistakes(&self) -> Vec<Mistake> {
+        let mut found = Vec::new();
+        self.check_providers(&mut found);
+        for name in self.file.models.keys() {
+            self.check_model(name, &Key::of(["models", name]), &mut found);
+        }
+        let (default, _) = self.default_model();
+        if !self.file.models.contains_key(&default) {
+            self.check_model(&default, &Key::of(["defaults", "model"]), &mut found);
+        }
+        if let Some(agent) = &self.file.defaults.agent {
+            self.check_agent_name(agent, Key::of(["defaults", "agent"]), &mut found);
+        }
+        for id in self.file.agents.keys() {
+            self.check_agent(id, &mut found);
+        }
+        for (name, server) in &self.file.mcp {
+            self.check_server(name, server, &mut found);
+        }
+        self.check_tokens(&mut found);
+        found
+    }
+
+    fn note(&self, key: Key, what: impl Into<String>, found: &mut Vec<Mistake>) {
+        let mistake = Mistake { origin: self.layers.origin(&key), key, what: what.into() };
+        // One mistake may be met on several ways.
+        if !found.contains(&mistake) {
+            found.push(mistake);
+        }
+    }
+
+    fn check_providers(&self, found: &mut Vec<Mistake>) {
+        for (name, provider) in &self.file.providers {
+            let key = Key::of(["providers", name]);
+            if !self.catalog.vendors().contains_key(name) {
+                let known = self.catalog.vendors().keys().map(String::as_str);
+                let hint = hint(name, known);
+                self.note(
+                    key,
+                    format!("no vendor is called \"{name}\"{hint}; one of your own needs wire"),
+                    found,
+                );
+                continue;
+            }
+            if let (Some(variable), None) = (&provider.key_env, &provider.key) {
+                self.note(key.join("key_env"), format!("{variable} is not set"), found);
+            }
+        }
+    }
+
+    fn check_model(&self, name: &str, key: &Key, found: &mut Vec<Mistake>) {
+        let links = match self.links(name) {
+            Ok(links) => links,
+            Err(what) => return self.note(key.clone(), what, found),
+        };
+        for link in links {
+            if let Link::Vendor(full, tuning) = link
+                && let Err(what) = self.http(&full, tuning)
+            {
+                self.note(key.clone(), what, found);
+            }
+        }
+    }
+
+    fn check_agent_name(&self, id: &str, key: Key, found: &mut Vec<Mistake>) {
+        if !self.file.agents.contains_key(id) {
+            let hint = hint(id, self.file.agents.keys().map(String::as_str));
+            self.note(key, format!("there is no agent \"{id}\"{hint}"), found);
+        }
+    }
+
+    fn check_agent(&self, id: &str, found: &mut Vec<Mistake>) {
+        let Some(entry) = self.file.agents.get(id) else { return };
+        let key = Key::of(["agents", id]);
+        if let Err(error) = roundtable::core::id::AgentId::new(id) {
+            self.note(key.clone(), error.to_string(), found);
+        }
+        // What is wrong with a model that has a name is said there.
+        if let Some(model) = entry.model.as_ref().filter(|model| !self.is_said_elsewhere(model)) {
+            self.check_model(model, &key.join("model"), found);
+        }
+        for (index, tool) in entry.tools.iter().enumerate() {
+            if let Some(what) = self.unknown_tool(tool) {
+                self.note(key.join("tools").join(&index.to_string()), what, found);
+            }
+        }
+        for (index, worker) in entry.workers.iter().enumerate() {
+            self.check_agent_name(worker, key.join("workers").join(&index.to_string()), found);
+        }
+    }
+
+    fn is_said_elsewhere(&self, model: &str) -> bool {
+        self.file.models.contains_key(model) || self.default_model().0 == model
+    }
+
+    /// Why a tool cannot be there, as far as that is known without asking servers.
+    pub(super) fn unknown_tool(&self, name: &str) -> Option<String> {
+        if let Some((server, _)) = name.split_once("__") {
+            let known = self.file.mcp.keys().map(String::as_str);
+            let unknown = !self.file.mcp.contains_key(server);
+            return unknown
+                .then(|| format!("there is no MCP server \"{server}\"{}", hint(server, known)));
+        }
+        if name == "fetch_url" && !self.file.tools.fetch_url.enabled {
+            let what = "fetch_url is off; say enabled = true under [tools.fetch_url]";
+            return Some(what.to_owned());
+        }
+        let known = BUILTIN.contains(&name);
+        (!known).then(|| {
+            let hint = hint(name, BUILTIN);
+            format!("there is no tool \"{name}\"{hint}; `roundtable tools` lists them")
+        })
+    }
+
+    fn check_server(&self, name: &str, server: &Mcp, found: &mut Vec<Mistake>) {
+        let key = Key::of(["mcp", name]);
+        match (&server.command, &server.url) {
+            (None, None) => {
+                let what = "say how it is reached: command = \"PROGRAM\", or url = \"ADDRESS\"";
+                self.note(key.clone(), what, found);
+            }
+            (Some(_), Some(_)) => self.note(key.clone(), "say command or url, not both", found),
+            (Some(_), None) | (None, Some(_)) => {}
+        }
+        for (index, variable) in server.env_from.iter().enumerate() {
+            if !server.env.contains_key(variable) {
+                let key = key.join("env_from").join(&index.to_string());
+                self.note(key, format!("{variable} is not set"), found);
+            }
+        }
+        if let Some(variable) = &server.bearer_env
+            && !server.headers.contains_key("authorization")
+        {
+            self.note(key.join("bearer_env"), format!("{variable} is not set"), found);
+        }
+    }
+
+    fn check_tokens(&self, found: &mut Vec<Mistake>) {
+        let mut values = BTreeSet::new();
+        for (index, token) in self.file.token.iter().enumerate() {
+            let key = Key::of(["token", &index.to_string()]);
+            if let Some(what) = token_mistake(token) {
+                self.note(key.clone(), what, found);
+            }
+            if let Some(value) = &token.value
+                && !values.insert(value.reveal())
+            {
+                self.note(key, "another token has the same value", found);
+            }
+        }
+    }
+}
+
+fn token_mistake(token: &Token) -> Option<String> {
+    if token.actor.as_deref().unwrap_or_default().is_empty() {
+        return Some("say whose it is: actor = \"NAME\"".to_owned());
+    }
+    match (&token.value, &token.value_env) {
+        (None, Some(variable)) => Some(format!("{variable} is not set")),
+        (None, None) => Some("say value_env = \"VARIABLE\", or value".to_owned()),
+        (Some(value), _) if value.reveal().len() < SHORTEST_TOKEN => {
+            Some(format!("a token needs {SHORTEST_TOKEN} characters at least"))
+        }
+        (Some(_), _) => None,
+    }
+}
