@@ -1,5 +1,6 @@
-//! The test kit of Roundtable: a paused clock, counted ids, an engine on a script, an oracle that
-//! knows what must never happen, and a simulation that tries to make it happen.
+//! The test kit of Roundtable: a paused clock, counted ids, an engine on a script, a provider that
+//! is asked over HTTP, an oracle that knows what must never happen, and a simulation that tries to
+//! make it happen.
 
 mod bell;
 mod clock;
@@ -8,6 +9,7 @@ mod ids;
 mod kit;
 mod model;
 pub mod oracle;
+pub mod provider;
 pub mod sim;
 mod tool;
 

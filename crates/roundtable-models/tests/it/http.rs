@@ -8,10 +8,10 @@ use roundtable_core::budget::Price;
 use roundtable_core::message::Message;
 use roundtable_models::{Caps, Fallback, Retry, RetryPolicy, Timeouts};
 use roundtable_ports::{Chunk, Facts, Model, ModelError};
+use roundtable_testing::provider::{Answer, CANARY, Received, Server};
 use serde_json::json;
 
 use crate::asked::{offering, request};
-use crate::server::{Answer, CANARY, Server};
 
 const TEXT: &str = include_str!("../golden/openai_chat/text.sse");
 
@@ -100,7 +100,7 @@ async fn f28_a_request_is_made_again_with_the_same_key_until_an_answer_begins() 
     let received = server.received();
     assert_eq!(received.len(), 4);
     let first = &received[0];
-    let same = |one: &crate::server::Received| {
+    let same = |one: &Received| {
         one.body == first.body && one.headers["idempotency-key"] == first.headers["idempotency-key"]
     };
     assert!(received.iter().all(same));

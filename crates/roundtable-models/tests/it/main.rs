@@ -19,5 +19,4 @@ mod retry;
 mod script;
 mod scripted;
 mod sdk;
-mod server;
 mod structured;

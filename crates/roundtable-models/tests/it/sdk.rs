@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use futures_util::StreamExt as _;
 use roundtable_models::{Caps, Timeouts};
 use roundtable_ports::{Chunk, Model};
+use roundtable_testing::provider::{Answer, Server};
 use serde_json::{Value, json};
 
 use crate::asked::{offering, request};
-use crate::server::{Answer, Server};
 
 fn at_root(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)

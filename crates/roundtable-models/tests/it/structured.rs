@@ -7,10 +7,10 @@ use futures_util::StreamExt as _;
 use roundtable_core::event::StopReason;
 use roundtable_models::{Caps, Retry, RetryPolicy, Timeouts};
 use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, OutputSchema};
+use roundtable_testing::provider::{Answer, Server};
 use serde_json::json;
 
 use crate::asked::request;
-use crate::server::{Answer, Server};
 
 fn asked() -> ModelRequest {
     let schema = json!({
