@@ -10,4 +10,5 @@
 )]
 
 mod archive;
+mod http;
 mod talk;
