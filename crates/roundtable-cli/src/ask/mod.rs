@@ -53,7 +53,7 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
     let trouble = Trouble::new(options.json);
     let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
     if let Some(agent) = agents.first() {
-        show.speaker(&agent.name, &agent.model, &config.why(&id));
+        show.speaker(&agent.name, &config.spelled_out(&agent.model), &config.why(&id));
     }
     let topic = crate::out::line(&options.question, TOPIC);
     let chat =
@@ -71,7 +71,8 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
     let trouble = Trouble::new(options.json);
     let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
     if let Some(agent) = agents.first() {
-        show.speaker(&agent.name, &agent.model, "as the session records it");
+        let model = config.spelled_out(&agent.model);
+        show.speaker(&agent.name, &model, "as the session records it");
     }
     let talk = Talk::new(running.engine.session(&options.session), show);
     finish(config, &running, talk, &options.text, &trouble).await

@@ -40,9 +40,8 @@ pub(crate) fn run(options: &Options, command: &Command) -> anyhow::Result<ExitCo
 }
 
 fn check(config: &Config) -> anyhow::Result<String> {
-    let mistakes = config.mistakes();
-    if !mistakes.is_empty() {
-        return Err(Mistakes(mistakes).into());
+    if let Some(mistakes) = Mistakes::of(config.mistakes()) {
+        return Err(mistakes.into());
     }
     let file = config.path.as_ref().map(|path| path.display().to_string());
     let file = file.unwrap_or_else(|| "no configuration file".to_owned());

@@ -38,7 +38,18 @@ impl fmt::Display for Mistake {
 
 /// All that is wrong; never empty.
 #[derive(Debug)]
-pub(crate) struct Mistakes(pub Vec<Mistake>);
+pub(crate) struct Mistakes(Vec<Mistake>);
+
+impl Mistakes {
+    /// These, in the order in which they stand in the file; nothing if there are none.
+    pub fn of(mut mistakes: Vec<Mistake>) -> Option<Self> {
+        mistakes.sort_by_key(|mistake| match mistake.origin {
+            Origin::File(_, line) => line,
+            Origin::Default(_) | Origin::Variable(_) | Origin::Flag(_) => 0,
+        });
+        (!mistakes.is_empty()).then_some(Self(mistakes))
+    }
+}
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,13 +75,7 @@ pub(super) fn misfits(layers: &Layers) -> Vec<Mistake> {
     let validator = jsonschema::validator_for(&schema);
     let json = serde_json::to_value(layers.table());
     let (Ok(validator), Ok(json)) = (validator, json) else { return Vec::new() };
-    let found = validator.iter_errors(&json);
-    let mut found: Vec<_> = found.flat_map(|error| describe(&error, &schema, layers)).collect();
-    found.sort_by_key(|mistake| match mistake.origin {
-        Origin::File(_, line) => line,
-        Origin::Default(_) | Origin::Variable(_) | Origin::Flag(_) => 0,
-    });
-    found
+    validator.iter_errors(&json).flat_map(|error| describe(&error, &schema, layers)).collect()
 }
 
 fn describe(error: &ValidationError<'_>, schema: &Value, layers: &Layers) -> Vec<Mistake> {

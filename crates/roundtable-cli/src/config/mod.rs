@@ -71,9 +71,8 @@ pub(crate) struct Config {
 impl Config {
     pub fn read(options: &Options, wishes: &Wishes) -> anyhow::Result<Self> {
         let (mut layers, path) = read_file(options.config.as_deref())?;
-        let misfits = mistake::misfits(&layers);
-        if !misfits.is_empty() {
-            return Err(Mistakes(misfits).into());
+        if let Some(misfits) = Mistakes::of(mistake::misfits(&layers)) {
+            return Err(misfits.into());
         }
         let catalog = reference::catalog(&layers)?;
         variables::overlay(&mut layers, &catalog, &variable);

@@ -73,7 +73,7 @@ impl Config {
         }
         seen.push(name);
         let Some(model) = &entry.model else {
-            return Err(format!("models.{name} says no model; add model = \"vendor/model\""));
+            return Err(format!("\"{name}\" stands for no model; add model = \"vendor/model\""));
         };
         links.push(self.link(model, tuning(entry))?);
         entry.fallback.iter().try_for_each(|next| self.add_links(next, seen, links))
@@ -99,7 +99,23 @@ impl Config {
         }
         let known = self.file.models.keys().chain(self.catalog.vendors().keys());
         let hint = hint(name, known.map(String::as_str));
-        Err(format!("there is no model \"{name}\"{hint}; write it as vendor/model"))
+        Err(format!("there is no model \"{name}\", and vendors' own are vendor/model{hint}"))
+    }
+
+    /// A name, and what it stands for.
+    pub fn spelled_out(&self, name: &str) -> String {
+        let links = self.links(name).unwrap_or_default();
+        let names: Vec<&str> = links
+            .iter()
+            .map(|link| match link {
+                Link::Scripted => SCRIPTED,
+                Link::Vendor(full, _) => full,
+            })
+            .collect();
+        match names.as_slice() {
+            [only] if *only == name => name.to_owned(),
+            names => format!("{name}: {}", names.join(", else ")),
+        }
     }
 
     /// A name that still means the same when a vendor's default is another one.

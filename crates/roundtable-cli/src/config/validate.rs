@@ -49,21 +49,12 @@ impl Config {
     }
 
     fn check_providers(&self, found: &mut Vec<Mistake>) {
-        for (name, provider) in &self.file.providers {
-            let key = Key::of(["providers", name]);
-            if !self.catalog.vendors().contains_key(name) {
-                let known = self.catalog.vendors().keys().map(String::as_str);
-                let hint = hint(name, known);
-                self.note(
-                    key,
-                    format!("no vendor is called \"{name}\"{hint}; one of your own needs wire"),
-                    found,
-                );
-                continue;
-            }
-            if let (Some(variable), None) = (&provider.key_env, &provider.key) {
-                self.note(key.join("key_env"), format!("{variable} is not set"), found);
-            }
+        let known = self.catalog.vendors();
+        for name in self.file.providers.keys().filter(|name| !known.contains_key(*name)) {
+            let hint = hint(name, known.keys().map(String::as_str));
+            let what =
+                format!("no vendor is called \"{name}\", and one of your own needs wire{hint}");
+            self.note(Key::of(["providers", name]), what, found);
         }
     }
 
@@ -98,6 +89,11 @@ impl Config {
         if let Some(model) = entry.model.as_ref().filter(|model| !self.is_said_elsewhere(model)) {
             self.check_model(model, &key.join("model"), found);
         }
+        let model = self.model_of_agent(id);
+        if entry.limits.dollars.is_some() && !self.is_priced(&model) {
+            let what = format!("no price is known for {model}; set limits in tokens or calls");
+            self.note(key.join("limits").join("dollars"), what, found);
+        }
         for (index, tool) in entry.tools.iter().enumerate() {
             if let Some(what) = self.unknown_tool(tool) {
                 self.note(key.join("tools").join(&index.to_string()), what, found);
@@ -106,6 +102,15 @@ impl Config {
         for (index, worker) in entry.workers.iter().enumerate() {
             self.check_agent_name(worker, key.join("workers").join(&index.to_string()), found);
         }
+    }
+
+    /// Whether the price of whatever answers is known. What cannot be asked is another mistake.
+    fn is_priced(&self, model: &str) -> bool {
+        let priced = |link: &Link| match link {
+            Link::Scripted => false,
+            Link::Vendor(full, _) => self.catalog.price(full).is_some(),
+        };
+        self.links(model).map_or(true, |links| links.iter().all(priced))
     }
 
     fn is_said_elsewhere(&self, model: &str) -> bool {
@@ -127,7 +132,7 @@ impl Config {
         let known = BUILTIN.contains(&name);
         (!known).then(|| {
             let hint = hint(name, BUILTIN);
-            format!("there is no tool \"{name}\"{hint}; `roundtable tools` lists them")
+            format!("`roundtable tools` knows no tool \"{name}\"{hint}")
         })
     }
 

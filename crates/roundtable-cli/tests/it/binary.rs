@@ -30,6 +30,12 @@ impl Ran {
         assert_eq!((self.out.as_str(), self.code), ("", Some(1)), "{}", self.err);
         self.err
     }
+
+    /// What was said by a run that was told something wrong.
+    pub fn refused(self) -> String {
+        assert_eq!((self.out.as_str(), self.code), ("", Some(2)), "{}", self.err);
+        self.err
+    }
 }
 
 impl From<Output> for Ran {
@@ -58,6 +64,37 @@ impl Home {
 
     pub fn path(&self) -> PathBuf {
         self.0.path().join("data")
+    }
+
+    /// Writes a file beside the data directory.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary beside the data directory, with these variables and nothing else of the surroundings.
+    pub fn command(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
+        let mut command = roundtable();
+        command.current_dir(self.0.path()).envs(variables.iter().copied());
+        command.args(arguments).arg("--data-dir").arg(self.path());
+        command
+    }
+
+    /// Runs the binary with these variables to its end.
+    pub fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        finish(self.command(variables, arguments).spawn().unwrap())
+    }
+
+    /// Every byte that was written to the disk.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for entry in std::fs::read_dir(self.path()).unwrap() {
+            let path = entry.unwrap().path();
+            bytes.extend(if path.is_file() { std::fs::read(path).unwrap() } else { Vec::new() });
+        }
+        bytes
     }
 
     pub fn database(&self) -> rusqlite::Connection {

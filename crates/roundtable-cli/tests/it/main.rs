@@ -9,11 +9,16 @@
     reason = "a test stops loudly when an assumption is wrong"
 )]
 
+mod ask;
 mod binary;
+mod config;
 mod crash;
 mod demo;
 mod oracle;
+mod provider;
+mod secrets;
 mod sessions;
 mod show;
 mod together;
+mod tools;
 mod verify;

@@ -1,0 +1,205 @@
+//! `roundtable ask` and `continue`, against a provider on this machine.
+
+use serde_json::Value;
+
+use crate::binary::{Home, finish, read_until, steady};
+use crate::provider::{Answer, Provider, calls, gated, refuses, says};
+
+const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-canary-1234567890");
+
+/// One attempt, so that nothing waits.
+const ONCE: &str = "[defaults]\nretry = { attempts = 1 }\n";
+
+fn home(text: &str) -> Home {
+    let home = Home::new();
+    home.write("roundtable.toml", text);
+    home
+}
+
+#[test]
+fn the_answer_of_the_environments_vendor_is_printed_as_it_comes() {
+    let (answer, open) = gated("Hello, ", "world.");
+    let provider = Provider::start(vec![answer]);
+    let (home, address) = (home(ONCE), format!("{}/v1", provider.address));
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str()), ("OPENAI_MODEL", "small")];
+    let mut child = home.command(&variables, &["ask", "Who are you?"]).spawn().unwrap();
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen == "Hello, "), "{seen}");
+    open.send(()).unwrap();
+    assert!(read_until(&mut out, &mut seen, |seen| seen.ends_with('\n')), "{seen}");
+    assert_eq!(seen, "Hello, world.\n");
+    let ran = finish(child);
+    assert_eq!(ran.code, Some(0));
+    let data = home.path().display().to_string();
+    assert_eq!(
+        steady(&ran.err).replace(&data, "DATA"),
+        "Assistant speaks through openai-chat/small (OPENAI_API_KEY and OPENAI_BASE_URL and OPENAI_MODEL are set).\n\
+         (model-1, 20 tokens in, 7 out)\n\
+         Go on: roundtable continue ses_… \"…\" --data-dir DATA\n"
+    );
+    let [asked] = provider.received().try_into().unwrap();
+    assert_eq!(asked.line, "POST /v1/chat/completions HTTP/1.1");
+    assert_eq!(asked.authorization.unwrap(), "Bearer sk-canary-1234567890");
+    assert_eq!(asked.body["model"], "small");
+    home.assert_sound();
+}
+
+#[test]
+fn a_session_is_continued_with_what_was_said_before() {
+    let provider = Provider::start(vec![says("Blue."), says("As I said: blue.")]);
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
+    home.run_with(&variables, &["ask", "Which colour?"]);
+    let ran = home.run_with(&variables, &["continue", &home.session(), "Say it again."]);
+    assert_eq!((ran.out.as_str(), ran.code), ("As I said: blue.\n", Some(0)), "{}", ran.err);
+    let said = provider.received()[1].body["messages"].to_string();
+    for text in ["Which colour?", "Blue.", "Say it again."] {
+        assert!(said.contains(text), "{said}");
+    }
+    let gone = home.run_with(&variables, &["continue", "ses_gone", "Hello?"]).failed();
+    assert!(gone.starts_with("error: there is no session ses_gone; the newest are:"), "{gone}");
+    home.assert_sound();
+}
+
+#[test]
+fn as_json_every_event_is_a_line_and_nothing_else_is_printed() {
+    let provider = Provider::start(vec![says("Yes.")]);
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
+    let out = home.run_with(&variables, &["ask", "Well?", "--json"]).ok();
+    let kinds: Vec<String> = out
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["kind"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(kinds.first().unwrap(), "session_input_accepted");
+    assert_eq!(kinds.last().unwrap(), "round_closed");
+}
+
+#[test]
+fn an_agent_of_the_file_uses_its_persona_its_model_and_its_tools() {
+    let provider =
+        Provider::start(vec![calls("calculate", r#"{"expression":"6*7"}"#), says("42.")]);
+    let file = format!(
+        "{ONCE}[providers.acme]\nwire = \"openai_chat\"\nkey_optional = true\nbase_url = \"{}\"\n\
+         [agents.ada]\npersona = \"You are terse.\"\nmodel = \"acme/tiny\"\nmax_tokens = 77\ntools = [\"calculate\"]\n",
+        provider.address
+    );
+    let home = home(&file);
+    let ran = home.run_with(&[], &["ask", "6*7?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("42.\n", Some(0)), "{}", ran.err);
+    let notes: Vec<&str> = ran.err.lines().take(3).collect();
+    assert_eq!(
+        notes,
+        [
+            "Ada speaks through acme/tiny (roundtable.toml:9 says so).",
+            "  calls calculate {\"expression\":\"6*7\"}",
+            "  = 42"
+        ]
+    );
+    let body = &provider.received()[0].body;
+    assert_eq!((&body["model"], &body["max_tokens"]), (&"tiny".into(), &77.into()));
+    assert_eq!(body["tools"][0]["function"]["name"], "calculate");
+    assert!(body["messages"].to_string().contains("You are terse."), "{body}");
+}
+
+#[test]
+fn the_next_model_is_asked_when_the_first_cannot_answer() {
+    let (first, second) = (
+        Provider::start(vec![refuses(503, "", "busy")]),
+        Provider::start(vec![says("Here I am.")]),
+    );
+    let file = format!(
+        "[defaults]\nmodel = \"both\"\nretry = {{ attempts = 1 }}\n\
+         [providers.vllm]\nbase_url = \"{}\"\n[providers.lmstudio]\nbase_url = \"{}\"\n\
+         [models.both]\nmodel = \"vllm/a\"\nfallback = [\"lmstudio/b\"]\n",
+        first.address, second.address
+    );
+    let ran = home(&file).run_with(&[], &["ask", "Anyone?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("Here I am.\n", Some(0)), "{}", ran.err);
+    assert!(ran.err.starts_with("Assistant speaks through both: vllm/a, else lmstudio/b ("));
+    assert_eq!(first.received().len() + second.received().len(), 2);
+}
+
+/// What is said when a provider gives this answer.
+fn told(answer: Answer) -> String {
+    let provider = Provider::start(vec![answer]);
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
+    let ran = home.run_with(&variables, &["ask", "Well?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)), "{}", ran.err);
+    let data = home.path().display().to_string();
+    let err = steady(&ran.err).replace(&data, "DATA");
+    let (_, told) = err.split_once("error: no answer: ").unwrap();
+    let (told, again) = told.split_once("  What you said is kept: ").unwrap();
+    assert_eq!(again, "roundtable continue ses_… \"…\" --data-dir DATA\n");
+    told.to_owned()
+}
+
+#[test]
+fn s28_a_refused_key_names_the_variable_and_not_the_key() {
+    let message = "Incorrect API key provided: sk-canary-1234567890.";
+    assert_eq!(
+        told(refuses(401, "content-type: application/json\r\n", message)),
+        "openai-chat/gpt-5-mini: the provider refused the key: Incorrect API key provided: ***.\n  \
+         Check OPENAI_API_KEY.\n"
+    );
+}
+
+#[test]
+fn a_rate_limit_says_when_to_try_again() {
+    assert_eq!(
+        told(refuses(429, "retry-after: 17\r\n", "slow down")),
+        "openai-chat/gpt-5-mini: the provider asks to slow down; try again in 17 s\n  Try again in 17 s.\n"
+    );
+}
+
+#[test]
+fn an_ollama_that_does_not_run_says_how_to_start_it() {
+    let home = home(ONCE);
+    // A port that was free a moment ago, and that nobody listens to.
+    let free =
+        std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let variables = [("OLLAMA_HOST", free.as_str()), ("OLLAMA_MODEL", "llama3.2")];
+    let ran = home.run_with(&variables, &["ask", "Well?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)));
+    let hint = "  Is Ollama running? `ollama serve` starts it; OLLAMA_HOST says where it is.\n";
+    assert!(ran.err.contains(hint), "{}", ran.err);
+}
+
+#[test]
+fn without_any_key_a_scripted_voice_says_what_it_is() {
+    let home = Home::new();
+    let ran = home.run_with(&[], &["ask", "Hello?"]);
+    assert_eq!(ran.out, "I am a scripted voice, not a model. You said: User: Hello?\n");
+    assert!(ran.err.starts_with(
+        "No model speaks, only a scripted voice: no vendor's key is in the environment. Set "
+    ));
+    let ran = home.run_with(&[], &["continue", &home.session(), "And now?"]);
+    assert_eq!((ran.out.ends_with("And now?\n"), ran.code), (true, Some(0)), "{}", ran.err);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_before_a_session_is_opened() {
+    let home = Home::new();
+    let refused = |arguments: &[&str]| home.run_with(&[], arguments).refused();
+    assert_eq!(
+        refused(&["ask", "hi", "--model", "openai/gpt-5"]),
+        "error: --model: openai needs a key; set OPENAI_API_KEY\n"
+    );
+    assert_eq!(
+        refused(&["ask", "hi", "--model", "antropic/x"]),
+        "error: --model: no vendor is called \"antropic\"; did you mean \"anthropic\"?\n"
+    );
+    assert_eq!(
+        refused(&["ask", "hi", "--agent", "ada"]),
+        "error: --agent: there is no agent \"ada\"\n"
+    );
+    home.write("roundtable.toml", "[agents.ada]\n[agents.ben]\n");
+    assert_eq!(
+        refused(&["ask", "hi"]),
+        "error: which agent? Say --agent NAME, or agent under [defaults]; there are ada, ben\n"
+    );
+    assert!(!home.path().exists() || home.json(&["sessions"]).is_empty());
+}

@@ -1,0 +1,333 @@
+//! `roundtable config`: where values come from, and what is said about mistakes.
+
+use serde_json::Value;
+
+use crate::binary::{Home, Ran, finish, roundtable};
+
+/// Each value that is shown, by key: its value and where it comes from.
+fn shown(
+    home: &Home,
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+) -> Vec<(String, String, String)> {
+    let out = home.run_with(variables, &[&["config", "show", "--json"], arguments].concat()).ok();
+    let text = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    let line = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let from = if line["from"].is_null() { &line["origin"] } else { &line["from"] };
+        (text(&line["key"]), text(&line["value"]), text(from))
+    };
+    out.lines().map(line).collect()
+}
+
+fn value(
+    home: &Home,
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+    key: &str,
+) -> (String, String) {
+    let values = shown(home, variables, arguments);
+    let found = values.into_iter().find(|(known, ..)| known == key);
+    found.map(|(_, value, from)| (value, from)).unwrap_or_default()
+}
+
+fn pair(value: &str, from: &str) -> (String, String) {
+    (value.to_owned(), from.to_owned())
+}
+
+fn check(text: &str) -> Ran {
+    let home = Home::new();
+    home.write("roundtable.toml", text);
+    home.run_with(&[], &["config", "check"])
+}
+
+#[test]
+fn a_flag_counts_before_the_environment_and_that_before_the_file() {
+    let home = Home::new();
+    let key = "defaults.model";
+    assert_eq!(value(&home, &[], &[], key), pair("scripted", "default"));
+    home.write("roundtable.toml", "[defaults]\n# why\nmodel = \"ollama/file\"\n");
+    assert_eq!(value(&home, &[], &[], key), pair("ollama/file", "roundtable.toml:3"));
+    let variables = [("ROUNDTABLE_MODEL", "ollama/variable")];
+    assert_eq!(value(&home, &variables, &[], key), pair("ollama/variable", "ROUNDTABLE_MODEL"));
+    let flag = ["--model", "ollama/flag"];
+    assert_eq!(value(&home, &variables, &flag, key), pair("ollama/flag", "--model"));
+    let empty = [("ROUNDTABLE_MODEL", " ")];
+    assert_eq!(value(&home, &empty, &[], key), pair("ollama/file", "roundtable.toml:3"));
+}
+
+#[test]
+fn the_data_directory_is_said_by_flag_variable_file_or_platform() {
+    let home = Home::new();
+    let show = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = roundtable();
+        command.current_dir(home.write("x", "").parent().unwrap()).envs(variables.iter().copied());
+        let out = finish(command.args(["config", "show"]).args(arguments).spawn().unwrap()).ok();
+        let line = out.lines().find(|line| line.starts_with("data_dir")).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let xdg = ("XDG_DATA_HOME", "/xdg");
+    assert_eq!(show(&[xdg], &[]), "data_dir = \"/xdg/roundtable\" # default");
+    home.write("roundtable.toml", "data_dir = \"/file\"\n");
+    assert_eq!(show(&[xdg], &[]), "data_dir = \"/file\" # roundtable.toml:1");
+    let own = ("ROUNDTABLE_DATA_DIR", "/variable");
+    assert_eq!(show(&[xdg, own], &[]), "data_dir = \"/variable\" # ROUNDTABLE_DATA_DIR");
+    assert_eq!(show(&[xdg, own], &["--data-dir", "/flag"]), "data_dir = \"/flag\" # --data-dir");
+}
+
+#[test]
+fn the_file_is_the_one_that_is_named_or_here_or_of_the_platform() {
+    let home = Home::new();
+    let model = |name: &str| format!("[defaults]\nmodel = \"ollama/{name}\"\n");
+    let platform = home.write("config/roundtable/roundtable.toml", &model("platform"));
+    let config = platform.parent().unwrap().parent().unwrap().display().to_string();
+    let xdg = ("XDG_CONFIG_HOME", config.as_str());
+    let found = |variables: &[(&str, &str)], arguments: &[&str]| {
+        value(&home, variables, arguments, "defaults.model").0
+    };
+    assert_eq!(found(&[xdg], &[]), "ollama/platform");
+    home.write("roundtable.toml", &model("here"));
+    assert_eq!(found(&[xdg], &[]), "ollama/here");
+    home.write("variable.toml", &model("variable"));
+    let own = ("ROUNDTABLE_CONFIG", "variable.toml");
+    assert_eq!(found(&[xdg, own], &[]), "ollama/variable");
+    home.write("flag.toml", &model("flag"));
+    assert_eq!(found(&[xdg, own], &["--config", "flag.toml"]), "ollama/flag");
+    let missing = home.run_with(&[], &["config", "show", "--config", "gone.toml"]).refused();
+    assert_eq!(
+        missing,
+        "error: --config: gone.toml cannot be read: No such file or directory (os error 2)\n"
+    );
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_the_nearest_name_and_its_line() {
+    let text = "[agents.ada]\npersona = \"x\"\nmodle = \"ollama/x\"\n\n[agnets.ben]\n";
+    assert_eq!(
+        check(text).refused(),
+        "error: roundtable.toml:3: agents.ada.modle: unknown key; did you mean \"model\"?\n  \
+         roundtable.toml:5: agnets: unknown key; did you mean \"agents\"?\n"
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_refused_and_not_repeated() {
+    let text = "providers.openai = \"sk-canary-1\"\n[defaults]\nmax_tokens = \"sk-canary-2\"\n\
+                max_iterations = 0\n[mcp.docs]\napproval = \"sk-canary-3\"\nargs = 3\n";
+    assert_eq!(
+        check(text).refused(),
+        "error: roundtable.toml:1: providers.openai: has to be a table\n  \
+         roundtable.toml:3: defaults.max_tokens: has to be a whole number\n  \
+         roundtable.toml:4: defaults.max_iterations: has to be at least 1\n  \
+         roundtable.toml:6: mcp.docs.approval: has to be one of effectful, always, never\n  \
+         roundtable.toml:7: mcp.docs.args: has to be a list\n"
+    );
+    let broken = check("[providers.openai]\nkey = sk-canary-4\n").refused();
+    assert!(broken.starts_with("error: roundtable.toml:2: this is no TOML: "), "{broken}");
+    assert!(!broken.contains("canary"), "{broken}");
+}
+
+#[test]
+fn names_that_lead_nowhere_are_found_with_what_to_do() {
+    let text = r#"
+[defaults]
+model = "quick"
+agent = "eva"
+[providers.opnai]
+base_url = "http://127.0.0.1:1"
+[models.quick]
+model = "openai/gpt-5-mini"
+[models.empty]
+[agents.ada]
+model = "quik"
+tools = ["now", "calcluate", "fetch_url", "docs__find", "doc__find"]
+workers = ["eve"]
+[agents.eve]
+model = "anthropc/claude-sonnet-5"
+limits = { dollars = 1.0 }
+[mcp.docs]
+env_from = ["NOT_SET"]
+[[token]]
+value_env = "NOT_SET"
+actor = "ann"
+[[token]]
+value = "short"
+"#;
+    insta::assert_snapshot!(check(text).refused(), @r#"
+    error: roundtable.toml:4: defaults.agent: there is no agent "eva"; did you mean "eve"?
+      roundtable.toml:5: providers.opnai: no vendor is called "opnai", and one of your own needs wire; did you mean "openai"?
+      roundtable.toml:7: models.quick: openai needs a key; set OPENAI_API_KEY
+      roundtable.toml:9: models.empty: "empty" stands for no model; add model = "vendor/model"
+      roundtable.toml:11: agents.ada.model: there is no model "quik", and vendors' own are vendor/model; did you mean "quick"?
+      roundtable.toml:12: agents.ada.tools.1: `roundtable tools` knows no tool "calcluate"; did you mean "calculate"?
+      roundtable.toml:12: agents.ada.tools.2: fetch_url is off; say enabled = true under [tools.fetch_url]
+      roundtable.toml:12: agents.ada.tools.4: there is no MCP server "doc"; did you mean "docs"?
+      roundtable.toml:15: agents.eve.model: no vendor is called "anthropc"; did you mean "anthropic"?
+      roundtable.toml:17: mcp.docs: say how it is reached: command = "PROGRAM", or url = "ADDRESS"
+      roundtable.toml:18: mcp.docs.env_from.0: NOT_SET is not set
+      roundtable.toml:19: token.0: NOT_SET is not set
+      roundtable.toml:22: token.1: say whose it is: actor = "NAME"
+    "#);
+}
+
+#[test]
+fn with_nothing_configured_scripted_voices_speak_and_say_so() {
+    let home = Home::new();
+    let out = home.run_with(&[], &["config", "show"]).ok();
+    let last = out.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "# scripted speaks where nothing else is said (no vendor's key is in the environment)"
+    );
+    let mistral = home.run_with(&[("MISTRAL_API_KEY", "k")], &["config", "check"]).ok();
+    assert!(mistral.contains("Mistral is set up, but no model: set MISTRAL_MODEL"), "{mistral}");
+}
+
+/// What each vendor's own tools read, and the model and reason that follow.
+const VENDORS: &[(&[(&str, &str)], &str, &str)] = &[
+    (&[("OPENAI_API_KEY", "k")], "openai/gpt-5-mini", "OPENAI_API_KEY is set"),
+    (
+        &[("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "gpt-5")],
+        "openai/gpt-5",
+        "OPENAI_API_KEY and OPENAI_MODEL are set",
+    ),
+    (
+        &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://gateway/v1")],
+        "openai-chat/gpt-5-mini",
+        "OPENAI_API_KEY and OPENAI_BASE_URL are set",
+    ),
+    (
+        &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "https://api.openai.com/v1")],
+        "openai/gpt-5-mini",
+        "OPENAI_API_KEY and OPENAI_BASE_URL are set",
+    ),
+    (&[("ANTHROPIC_API_KEY", "k")], "anthropic/claude-sonnet-5", "ANTHROPIC_API_KEY is set"),
+    (
+        &[("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", "http://x"), ("ANTHROPIC_MODEL", "m")],
+        "anthropic/m",
+        "ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL and ANTHROPIC_MODEL are set",
+    ),
+    (&[("GEMINI_API_KEY", "k")], "gemini/gemini-2.5-flash", "GEMINI_API_KEY is set"),
+    (
+        &[("GEMINI_API_KEY", "k"), ("GOOGLE_API_KEY", "g")],
+        "gemini/gemini-2.5-flash",
+        "GOOGLE_API_KEY is set",
+    ),
+    (
+        &[("OLLAMA_HOST", "0.0.0.0"), ("OLLAMA_MODEL", "llama3.2")],
+        "ollama/llama3.2",
+        "OLLAMA_HOST and OLLAMA_MODEL are set",
+    ),
+    (
+        &[("VLLM_BASE_URL", "http://x/v1"), ("VLLM_MODEL", "m")],
+        "vllm/m",
+        "VLLM_BASE_URL and VLLM_MODEL are set",
+    ),
+    (&[("LMSTUDIO_MODEL", "m")], "lmstudio/m", "LMSTUDIO_MODEL is set"),
+    (
+        &[("OPENROUTER_API_KEY", "k"), ("OPENROUTER_MODEL", "a/b")],
+        "openrouter/a/b",
+        "OPENROUTER_API_KEY and OPENROUTER_MODEL are set",
+    ),
+    (
+        &[("GROQ_API_KEY", "k"), ("GROQ_MODEL", "m")],
+        "groq/m",
+        "GROQ_API_KEY and GROQ_MODEL are set",
+    ),
+    (
+        &[("DEEPSEEK_API_KEY", "k"), ("DEEPSEEK_MODEL", "m")],
+        "deepseek/m",
+        "DEEPSEEK_API_KEY and DEEPSEEK_MODEL are set",
+    ),
+    (
+        &[("MISTRAL_API_KEY", "k"), ("MISTRAL_MODEL", "m")],
+        "mistral/m",
+        "MISTRAL_API_KEY and MISTRAL_MODEL are set",
+    ),
+    (
+        &[("PPLX_API_KEY", "k"), ("PERPLEXITY_MODEL", "sonar")],
+        "perplexity/sonar",
+        "PPLX_API_KEY and PERPLEXITY_MODEL are set",
+    ),
+    (&[("XAI_API_KEY", "k"), ("XAI_MODEL", "m")], "xai/m", "XAI_API_KEY and XAI_MODEL are set"),
+    (
+        &[("TOGETHER_API_KEY", "k"), ("TOGETHER_MODEL", "m")],
+        "together/m",
+        "TOGETHER_API_KEY and TOGETHER_MODEL are set",
+    ),
+    (
+        &[("FIREWORKS_API_KEY", "k"), ("FIREWORKS_MODEL", "m")],
+        "fireworks/m",
+        "FIREWORKS_API_KEY and FIREWORKS_MODEL are set",
+    ),
+    (
+        &[("CEREBRAS_API_KEY", "k"), ("CEREBRAS_MODEL", "m")],
+        "cerebras/m",
+        "CEREBRAS_API_KEY and CEREBRAS_MODEL are set",
+    ),
+    // A model that was named counts before a key alone.
+    (
+        &[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "gpt-5")],
+        "openai/gpt-5",
+        "OPENAI_API_KEY and OPENAI_MODEL are set",
+    ),
+];
+
+#[test]
+fn the_variables_of_every_vendor_are_enough_for_a_default() {
+    let home = Home::new();
+    for (variables, model, why) in VENDORS {
+        let out = home.run_with(variables, &["config", "check"]).ok();
+        let said = format!(
+            "no configuration file: everything goes together; {model} speaks by default ({why})\n"
+        );
+        assert_eq!(out, said, "{variables:?}");
+    }
+}
+
+#[test]
+fn every_variable_shows_where_it_counts() {
+    let home = Home::new();
+    let variables = [
+        ("OPENAI_API_KEY", "sk-canary"),
+        ("OPENAI_BASE_URL", "http://gateway/v1"),
+        ("OLLAMA_HOST", "box"),
+        ("HTTPS_PROXY", "http://me:sk-canary@proxy"),
+        ("ANTHROPIC_API_KEY", "sk-canary"),
+    ];
+    let of = |key: &str| value(&home, &variables, &[], key);
+    assert_eq!(of("providers.openai.key"), pair("***", "OPENAI_API_KEY"));
+    assert_eq!(of("providers.openai.base_url"), pair("http://gateway/v1", "OPENAI_BASE_URL"));
+    assert_eq!(of("providers.openai.proxy"), pair("", ""));
+    assert_eq!(of("providers.ollama.base_url"), pair("box", "OLLAMA_HOST"));
+    assert_eq!(of("providers.anthropic.base_url"), pair("https://api.anthropic.com", "default"));
+    assert_eq!(of("providers.anthropic.proxy"), pair("***", "HTTPS_PROXY"));
+}
+
+#[test]
+fn a_variable_that_the_file_names_is_used_instead_of_the_usual_one() {
+    let home = Home::new();
+    home.write("roundtable.toml", "[providers.openai]\nkey_env = \"TEAM_KEY\"\n");
+    let both = [("TEAM_KEY", "a"), ("OPENAI_API_KEY", "b")];
+    assert_eq!(value(&home, &both, &[], "providers.openai.key"), pair("***", "TEAM_KEY"));
+    let err = home.run_with(&[("OPENAI_API_KEY", "b")], &["ask", "hi", "--model", "openai/x"]);
+    assert_eq!(err.refused(), "error: --model: openai needs a key; set TEAM_KEY\n");
+}
+
+#[test]
+fn the_example_makes_sense_and_an_engine_can_be_built_from_it() {
+    let home = Home::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/roundtable.example.toml");
+    let key = [("ANTHROPIC_API_KEY", "k")];
+    let out = home.run_with(&key, &["config", "check", "--config", example]).ok();
+    assert!(out.ends_with(":10 says so)\n"), "{out}");
+    let ran = home.run_with(&key, &["ask", "Hi", "--model", "scripted", "--config", example]);
+    assert_eq!(ran.out, "I am a scripted voice, not a model. You said: User: Hi\n", "{}", ran.err);
+}
+
+#[test]
+fn the_schema_is_the_committed_one() {
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/roundtable.schema.json");
+    let committed = std::fs::read_to_string(committed).unwrap();
+    assert_eq!(Home::new().run_with(&[], &["config", "schema"]).ok(), committed);
+}
