@@ -1,9 +1,10 @@
 //! `roundtable ask` and `continue`, against a provider on this machine.
 
+use roundtable_testing::provider::Answer;
 use serde_json::Value;
 
-use crate::binary::{Home, finish, read_until, steady};
-use crate::provider::{Answer, Provider, calls, gated, refuses, says};
+use crate::binary::{Home, read_until, steady};
+use crate::provider::{Provider, calls, refuses, says, words};
 
 const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-canary-1234567890");
 
@@ -17,19 +18,25 @@ fn home(text: &str) -> Home {
 }
 
 #[test]
-fn the_answer_of_the_environments_vendor_is_printed_as_it_comes() {
-    let (answer, open) = gated("Hello, ", "world.");
-    let provider = Provider::start(vec![answer]);
-    let (home, address) = (home(ONCE), format!("{}/v1", provider.address));
-    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str()), ("OPENAI_MODEL", "small")];
+fn an_answer_is_printed_as_it_comes() {
+    let provider = Provider::start(vec![Answer::Stall(words("Hello, "))]);
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
     let mut child = home.command(&variables, &["ask", "Who are you?"]).spawn().unwrap();
     let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    // The provider says nothing more until the client is gone.
     assert!(read_until(&mut out, &mut seen, |seen| seen == "Hello, "), "{seen}");
-    open.send(()).unwrap();
-    assert!(read_until(&mut out, &mut seen, |seen| seen.ends_with('\n')), "{seen}");
-    assert_eq!(seen, "Hello, world.\n");
-    let ran = finish(child);
-    assert_eq!(ran.code, Some(0));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn the_vendor_of_the_environment_answers_and_it_is_said_which_one_and_why() {
+    let provider = Provider::start(vec![says("Hello, world.")]);
+    let (home, address) = (home(ONCE), format!("{}/v1", provider.address));
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str()), ("OPENAI_MODEL", "small")];
+    let ran = home.run_with(&variables, &["ask", "Who are you?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("Hello, world.\n", Some(0)));
     let data = home.path().display().to_string();
     assert_eq!(
         steady(&ran.err).replace(&data, "DATA"),
@@ -39,7 +46,7 @@ fn the_answer_of_the_environments_vendor_is_printed_as_it_comes() {
     );
     let [asked] = provider.received().try_into().unwrap();
     assert_eq!(asked.line, "POST /v1/chat/completions HTTP/1.1");
-    assert_eq!(asked.authorization.unwrap(), "Bearer sk-canary-1234567890");
+    assert_eq!(asked.headers["authorization"], "Bearer sk-canary-1234567890");
     assert_eq!(asked.body["model"], "small");
     home.assert_sound();
 }
@@ -107,7 +114,7 @@ fn an_agent_of_the_file_uses_its_persona_its_model_and_its_tools() {
 #[test]
 fn the_next_model_is_asked_when_the_first_cannot_answer() {
     let (first, second) = (
-        Provider::start(vec![refuses(503, "", "busy")]),
+        Provider::start(vec![refuses(503, &[], "busy")]),
         Provider::start(vec![says("Here I am.")]),
     );
     let file = format!(
@@ -141,7 +148,7 @@ fn told(answer: Answer) -> String {
 fn s28_a_refused_key_names_the_variable_and_not_the_key() {
     let message = "Incorrect API key provided: sk-canary-1234567890.";
     assert_eq!(
-        told(refuses(401, "content-type: application/json\r\n", message)),
+        told(refuses(401, &[("content-type", "application/json")], message)),
         "openai-chat/gpt-5-mini: the provider refused the key: Incorrect API key provided: ***.\n  \
          Check OPENAI_API_KEY.\n"
     );
@@ -150,7 +157,7 @@ fn s28_a_refused_key_names_the_variable_and_not_the_key() {
 #[test]
 fn a_rate_limit_says_when_to_try_again() {
     assert_eq!(
-        told(refuses(429, "retry-after: 17\r\n", "slow down")),
+        told(refuses(429, &[("retry-after", "17")], "slow down")),
         "openai-chat/gpt-5-mini: the provider asks to slow down; try again in 17 s\n  Try again in 17 s.\n"
     );
 }
