@@ -76,6 +76,8 @@ fn or_variables(variables: &[String]) -> String {
 pub struct Endpoint {
     /// The key.
     pub key: Option<Secret>,
+    /// How the key is sent, when it is not the vendor's usual way.
+    pub auth: Option<Auth>,
     /// The address, when it is not the vendor's own.
     pub base_url: Option<String>,
     /// The address of a proxy; it may hold a password, so it is kept like a key.
@@ -180,7 +182,7 @@ impl Catalog {
         }
         let target = Target {
             base_url: vendor.address(&profile.vendor, endpoint.base_url.as_deref())?,
-            auth: vendor.auth,
+            auth: endpoint.auth.unwrap_or(vendor.auth),
             key,
             proxy: endpoint.proxy,
         };

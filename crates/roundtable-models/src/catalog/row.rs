@@ -32,6 +32,10 @@ pub struct Vendor {
     /// The variables that its own tools read the key from.
     #[serde(default)]
     pub key_env: Vec<String>,
+    /// The variables that its own tools read a token from that is sent as `Authorization: Bearer`,
+    /// whatever [`Vendor::auth`] says of keys.
+    #[serde(default)]
+    pub bearer_env: Vec<String>,
     /// The variables that people name its model in.
     #[serde(default)]
     pub model_env: Vec<String>,
