@@ -63,6 +63,8 @@ pub(crate) struct Provider {
     pub key: Option<Secret>,
     /// The variable that holds the key, when it is not the vendor's usual one.
     pub key_env: Option<String>,
+    /// How the key is sent, when it is not the vendor's usual way.
+    pub auth: Option<Auth>,
     /// The address, when it is not the vendor's own.
     pub base_url: Option<String>,
     /// The model to use when only the vendor is named.
@@ -76,6 +78,15 @@ pub(crate) struct Provider {
     pub key_optional: bool,
     /// For a vendor that is not built in: where it departs from its protocol's ways.
     pub quirks: BTreeMap<String, serde_json::Value>,
+}
+
+/// How a key is sent.
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Auth {
+    Bearer,
+    XApiKey,
+    XGoogApiKey,
 }
 
 /// A protocol.

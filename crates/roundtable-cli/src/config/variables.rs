@@ -44,6 +44,14 @@ fn overlay_vendor(layers: &mut Layers, name: &str, vendor: &Vendor, variable: Va
         Some(named) => vec![named.to_owned()],
         None => vendor.key_env.clone(),
     };
+    // A token counts where there is no key, and is sent in its own way.
+    let has_key = keys.iter().any(|name| variable(name).is_some());
+    if let Some(token) = vendor.bearer_env.iter().find(|name| variable(name).is_some())
+        && !has_key
+    {
+        set(layers, provider.join("key"), variable, token);
+        layers.say(provider.join("auth"), "bearer", Origin::Variable(token.clone()));
+    }
     for (part, names) in
         [("key", &keys), ("base_url", &vendor.base_url_env), ("model", &vendor.model_env)]
     {

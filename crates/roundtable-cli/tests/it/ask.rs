@@ -69,6 +69,39 @@ fn a_session_is_continued_with_what_was_said_before() {
 }
 
 #[test]
+fn a_token_of_anthropics_own_tools_is_sent_as_they_send_it() {
+    let provider = Provider::start(vec![refuses(401, &[], "no")]);
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables =
+        [("ANTHROPIC_AUTH_TOKEN", "token-canary"), ("ANTHROPIC_BASE_URL", address.as_str())];
+    let ran = home.run_with(&variables, &["ask", "Well?"]);
+    assert!(ran.err.contains("  Check ANTHROPIC_AUTH_TOKEN.\n"), "{}", ran.err);
+    let asked = &provider.received()[0];
+    assert_eq!(asked.headers["authorization"], "Bearer token-canary");
+    assert!(!asked.headers.contains_key("x-api-key"));
+}
+
+#[test]
+fn what_an_agent_asks_is_answered_by_what_is_said_next() {
+    let question = r#"{"query":"How old is she?","reason":"It matters.","priority":"required"}"#;
+    let answers = vec![calls("request_context", question), says("I asked."), says("Then yes.")];
+    let provider = Provider::start(answers);
+    let file = format!(
+        "[providers.vllm]\nbase_url = \"{}\"\n\
+         [agents.ada]\nmodel = \"vllm/m\"\ntools = [\"request_context\"]\n",
+        provider.address
+    );
+    let home = home(&file);
+    let ran = home.run_with(&[], &["ask", "May she vote?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("I asked.\n", Some(0)), "{}", ran.err);
+    assert!(ran.err.contains("\nIt asks: How old is she?\n"), "{}", ran.err);
+    let ran = home.run_with(&[], &["continue", &home.session(), "Nineteen."]);
+    assert_eq!((ran.out.as_str(), ran.code), ("Then yes.\n", Some(0)), "{}", ran.err);
+    assert!(provider.received()[2].body["messages"].to_string().contains("Nineteen."));
+    home.assert_sound();
+}
+
+#[test]
 fn as_json_every_event_is_a_line_and_nothing_else_is_printed() {
     let provider = Provider::start(vec![says("Yes.")]);
     let (home, address) = (home(ONCE), provider.address.clone());

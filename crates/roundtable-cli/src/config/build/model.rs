@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use roundtable::models::catalog::Auth;
 use roundtable::models::scripted::{Reply, Script, ScriptedModel};
 use roundtable::models::{
     CatalogError, Endpoint, Fallback, HttpModel, Retry, RetryPolicy, Timeouts, Tuning,
 };
 use roundtable::ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
 
+use super::super::file;
 use super::super::mistake::Mistakes;
 use super::super::origin::Key;
 use super::super::reference::Link;
@@ -47,6 +49,11 @@ impl Config {
         let said = self.file.providers.get(vendor);
         let endpoint = Endpoint {
             key: said.and_then(|said| said.key.clone()),
+            auth: said.and_then(|said| said.auth).map(|auth| match auth {
+                file::Auth::Bearer => Auth::Bearer,
+                file::Auth::XApiKey => Auth::XApiKey,
+                file::Auth::XGoogApiKey => Auth::XGoogApiKey,
+            }),
             base_url: said.and_then(|said| said.base_url.clone()),
             proxy: said.and_then(|said| said.proxy.clone()),
             tuning,
