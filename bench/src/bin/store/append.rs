@@ -16,7 +16,7 @@ pub const TEXT: usize = 400;
 
 /// Sessions, and the commits that each of them makes.
 pub struct Load {
-    pub talks: Vec<(Talk, Vec<Commit>)>,
+    pub talks: Vec<(Talk, Arc<Vec<Commit>>)>,
 }
 
 impl Load {
@@ -25,7 +25,7 @@ impl Load {
             let mut talk = Talk::new(TEXT);
             let mut commits = vec![talk.open()];
             commits.extend((0..turns).flat_map(|_| talk.turn()));
-            (talk, commits)
+            (talk, Arc::new(commits))
         };
         Self { talks: (0..sessions).map(talk).collect() }
     }
@@ -42,7 +42,7 @@ pub async fn ours(directory: &Path, load: &Load, copy: &Path) -> anyhow::Result<
     let store = Store::of(Arc::new(SqliteStore::open(directory)?));
     let node = NodeId::new("bench")?;
     store.leases.renew(&node).await?;
-    let mut owned: Vec<(Ownership, &Vec<Commit>)> = Vec::new();
+    let mut owned: Vec<(Ownership, &Arc<Vec<Commit>>)> = Vec::new();
     for (talk, commits) in &load.talks {
         owned.push((store.leases.claim_one(talk.id(), &node).await?, commits));
     }
@@ -51,12 +51,18 @@ pub async fn ours(directory: &Path, load: &Load, copy: &Path) -> anyhow::Result<
     let copy = copy.join("roundtable.db").display().to_string();
     Connection::open(directory.join("roundtable.db"))?.execute("VACUUM INTO ?1", [copy])?;
     let started = Instant::now();
-    let work = owned.iter().map(|(own, commits)| async {
-        for commit in &commits[1..] {
-            store.log.append(own, commit.batch()).await?;
-        }
-        Ok::<(), LogError>(())
+    // A task each, as the engine has it.
+    let work = owned.into_iter().map(|(own, commits)| {
+        let (log, commits) = (store.log.clone(), commits.clone());
+        tokio::spawn(async move {
+            for commit in &commits[1..] {
+                log.append(&own, commit.batch()).await?;
+            }
+            Ok::<(), LogError>(())
+        })
     });
-    futures_util::future::try_join_all(work).await?;
+    for done in futures_util::future::join_all(work).await {
+        done??;
+    }
     Ok(started.elapsed() / load.count())
 }

@@ -11,6 +11,10 @@ use std::time::Duration;
 
 use roundtable_bench::{Report, Row, median, plot};
 
+/// The same as the product's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often a comparison is repeated; the middle one counts.
 const TIMES: usize = 5;
 

@@ -57,7 +57,8 @@ pub async fn session() -> anyhow::Result<Grown> {
 /// The bytes of all pages but those of the full-text search.
 fn bytes(directory: &Path) -> anyhow::Result<f64> {
     let shell = Connection::open(directory.join("roundtable.db"))?;
-    let sql = "SELECT sum(pgsize) FROM dbstat WHERE aggregate AND name NOT LIKE 'message_text%'";
+    let sql =
+        "SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name NOT LIKE 'message_text%'";
     let bytes: i64 = shell.query_row(sql, [], |row| row.get(0))?;
     Ok(bytes as f64)
 }

@@ -119,7 +119,7 @@ impl Talk {
             cost: None,
             stop: StopReason::End,
         };
-        let reply = Reply { text: self.text.clone(), calls: Vec::new(), record };
+        let reply = Reply { text: self.text.clone(), record, ..Reply::default() };
         let answered = self.step(&Report::ModelReplied { iteration, attempt, reply }.into());
         [asked, answered]
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_core::digest::Digest;
-use roundtable_core::event::chain::{Header, body_digest, genesis};
+use roundtable_core::event::chain::{Header, genesis};
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::projection::{Row, Summary};
@@ -12,39 +12,37 @@ use roundtable_ports::{Batch, CommandRecord, LogError, Ownership, SessionLog, Sn
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::lineage::Lineage;
+use super::seal::{Sealed, seal};
 use super::writer::unavailable;
 use super::{SqliteStore, event_id, lineage, row};
-
-/// How many bytes of chance each body gets.
-const SALT: usize = 16;
 
 /// A batch that outlives its caller: the writer thread has it now.
 struct Owned {
     expect: Seq,
     origin: Option<Origin>,
-    events: Vec<Arc<Event>>,
+    events: Vec<Sealed>,
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
     summary: Summary,
 }
 
-impl From<Batch<'_>> for Owned {
-    fn from(batch: Batch<'_>) -> Self {
-        Self {
+impl Owned {
+    fn new(batch: &Batch<'_>) -> Result<Self, LogError> {
+        Ok(Self {
             expect: batch.expect,
             origin: batch.origin.cloned(),
-            events: batch.events.to_vec(),
+            events: seal(batch.events)?,
             rows: batch.rows.to_vec(),
             commands: batch.commands.to_vec(),
             summary: batch.summary.clone(),
-        }
+        })
     }
 }
 
 #[async_trait]
 impl SessionLog for SqliteStore {
     async fn append(&self, own: &Ownership, batch: Batch<'_>) -> Result<Seq, LogError> {
-        let (own, batch) = (own.clone(), Owned::from(batch));
+        let (own, batch) = (own.clone(), Owned::new(&batch)?);
         self.writer.write(move |connection| append(connection, &own, &batch)).await
     }
 
@@ -130,7 +128,7 @@ fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq
     for row in &batch.rows {
         row::put(connection, &place, row)?;
     }
-    let head = batch.events.last().map_or(place.head, |event| event.seq);
+    let head = batch.events.last().map_or(place.head, |sealed| sealed.event.seq);
     put_summary(connection, &own.session, head, &hash, batch)?;
     Ok(head)
 }
@@ -141,7 +139,7 @@ fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Lin
         None => (Seq(0), genesis()),
         Some(origin) => (origin.seq, lineage::hash_at(connection, &origin.session, origin.seq)?),
     };
-    let at = batch.events.first().map_or(0, |event| nanoseconds(event.at));
+    let at = batch.events.first().map_or(0, |sealed| nanoseconds(sealed.event.at));
     let sql = "INSERT INTO session (id, parent, parent_seq, head, head_hash, kind, topic, tenant, status, \
                rounds_completed, current_round, has_work, wake_at, created_at, updated_at) \
                VALUES (?1, ?2, ?3, ?4, ?5, '', '', NULL, '', 0, 1, 0, NULL, ?6, ?6)";
@@ -172,30 +170,23 @@ fn put_command(
     }
 }
 
-/// Seals and stores events, and returns the hash of the last one.
+/// Chains and stores events, and returns the hash of the last one.
 fn put_events(
     connection: &Connection,
     own: &Ownership,
     place: &Lineage,
-    events: &[Arc<Event>],
+    events: &[Sealed],
 ) -> Result<Digest, LogError> {
     let sql = "INSERT INTO event (id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-    let salts = salts(connection, events.len())?;
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     let (mut hash, mut expected) = (place.hash.clone(), place.head);
-    for (event, salt) in events.iter().zip(salts.chunks(SALT)) {
+    for Sealed { event, kind, version, body, salt, digest } in events {
         expected = expected.next();
         if event.seq != expected {
             let what = format!("event {} was given where {expected} belongs", event.seq);
             return Err(LogError::Unavailable(what));
         }
-        let (kind, version, data) = event
-            .body
-            .to_parts()
-            .map_err(|error| LogError::Unavailable(format!("an event has no form: {error}")))?;
-        let data = data.to_string();
-        let digest = body_digest(salt, data.as_bytes());
         let ids = event.place_ids();
         let at = nanoseconds(event.at);
         let header = Header {
@@ -203,10 +194,10 @@ fn put_events(
             seq: event.seq,
             epoch: own.epoch,
             at,
-            kind: &kind,
-            version,
+            kind,
+            version: *version,
             place: ids,
-            body: &digest,
+            body: digest,
         };
         hash = header.hash(&hash);
         let [round, turn, iteration, tool_call] = ids;
@@ -224,7 +215,7 @@ fn put_events(
             digest.as_str(),
             hash.as_str(),
             salt,
-            data
+            body
         ];
         statement.execute(values).map_err(|error| unavailable(&error))?;
     }
@@ -234,13 +225,6 @@ fn put_events(
 /// A position that the table has no room for: after four thousand million events of one session.
 fn too_long() -> LogError {
     LogError::Unavailable("the log is full; fork the session and go on there".to_owned())
-}
-
-fn salts(connection: &Connection, events: usize) -> Result<Vec<u8>, LogError> {
-    let mut statement =
-        connection.prepare_cached("SELECT randomblob(?1)").map_err(|error| unavailable(&error))?;
-    let bytes = i64::try_from(events * SALT).unwrap_or(i64::MAX);
-    statement.query_row([bytes], |row| row.get(0)).map_err(|error| unavailable(&error))
 }
 
 fn put_summary(
@@ -266,7 +250,7 @@ fn put_summary(
         summary.current_round,
         summary.has_work,
         summary.wake_at.map(nanoseconds),
-        batch.events.last().map(|event| nanoseconds(event.at)),
+        batch.events.last().map(|sealed| nanoseconds(sealed.event.at)),
     ];
     execute(connection, sql, values)
 }

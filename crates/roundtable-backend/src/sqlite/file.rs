@@ -14,6 +14,12 @@ const STEPS: i32 = 30_000;
 /// process could miss its turn for seconds beside one that writes all the time.
 const STEP: std::time::Duration = std::time::Duration::from_millis(1);
 
+/// How much of the file the writer keeps in memory at most, in KiB.
+const CACHE_KIB: i64 = 64 * 1024;
+
+/// After how many pages the write-ahead log is emptied into the file: 8 MiB.
+const LOG_PAGES: i64 = 2048;
+
 /// How many bytes the write-ahead log may keep once its content is in the file.
 const KEPT_LOG: i64 = 16 * 1024 * 1024;
 
@@ -66,6 +72,13 @@ impl DataFile {
         connection.pragma_update(None, "secure_delete", true)?;
         keep_statements(&mut connection)?;
         Ok(connection)
+    }
+
+    /// Gives a connection that writes for many sessions the room to do so: the pages of all that
+    /// are busy stay in memory, and the write-ahead log is emptied less often.
+    pub fn make_room(connection: &Connection) -> rusqlite::Result<()> {
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)
     }
 
     /// Has a connection wait for its turn.

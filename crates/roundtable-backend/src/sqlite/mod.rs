@@ -16,6 +16,7 @@ mod reader;
 mod row;
 mod scene;
 mod schema;
+mod seal;
 mod search;
 mod writer;
 
@@ -133,6 +134,7 @@ impl SqliteStore {
         let file = DataFile::at(path.clone());
         let bell = Doorbell::start(&file).map_err(|error| unusable(&path, &error))?;
         let readers = Readers::new(file.clone());
+        DataFile::make_room(&connection).map_err(|error| unusable(&path, &error))?;
         let writer =
             Writer::start(connection, file.clone()).map_err(|error| unusable(&path, &error))?;
         let liveness = Liveness::new(directory.join("nodes"));

@@ -1,5 +1,9 @@
 //! The one writer thread of a process. What arrives while a commit is under way is committed
-//! together next; each piece of work is a savepoint, so one that fails fails alone.
+//! together next, and a piece of work that fails fails alone.
+//!
+//! Nearly all that fails has changed nothing yet: a stale epoch, a moved head, a command that is
+//! already in. So a commit is tried without savepoints, which cost as much as half of the writing;
+//! only when something has to be undone is it made again, with a savepoint for each piece.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, mpsc};
@@ -28,6 +32,10 @@ const LONG_LOG: u64 = 16 * 1024 * 1024;
 /// How long readers are waited for before the log is left as it is until next time.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
 
+/// How much work a commit has that waits for no more: by then the sync is a small part of it, and
+/// while it is made, those who come later get ready.
+const ENOUGH: usize = 64;
+
 /// How long a commit waits for more: much less than a sync takes.
 const MOMENT: std::time::Duration = std::time::Duration::from_micros(50);
 
@@ -40,10 +48,42 @@ enum Manner {
     Alone,
 }
 
+/// How a commit guards its pieces against each other.
+#[derive(Clone, Copy)]
+enum Care {
+    /// Not at all: if one leaves something to undo, all is undone and made again.
+    Light,
+    /// By a savepoint around each.
+    Savepoints,
+}
+
+/// Why a commit was not made.
+enum Failure {
+    /// A piece of work failed in the middle.
+    Spoiled,
+    /// The file is not to be written.
+    Store(LogError),
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Failure {
+    fn into_error(self) -> LogError {
+        match self {
+            Self::Spoiled => LogError::Unavailable("it was not done".to_owned()),
+            Self::Store(error) => error,
+        }
+    }
+}
+
 /// A piece of work, and whoever waits for it.
 trait Task: Send {
     fn manner(&self) -> Manner;
-    /// Does it; what fails is not to be kept.
+    /// Does it, as often as the commit is tried; what fails is not to be kept.
     fn perform(&mut self, connection: &Connection) -> Result<(), LogError>;
     /// Tells whoever asked how it went, now that it is certain.
     fn acknowledge(self: Box<Self>, committed: Result<(), LogError>);
@@ -51,7 +91,7 @@ trait Task: Send {
 
 struct Job<W, T> {
     manner: Manner,
-    work: Option<W>,
+    work: W,
     done: Option<Result<T, LogError>>,
     reply: oneshot::Sender<Result<T, LogError>>,
     /// Its place in the queue, until it is done.
@@ -60,7 +100,7 @@ struct Job<W, T> {
 
 impl<W, T> Task for Job<W, T>
 where
-    W: FnOnce(&Connection) -> Result<T, LogError> + Send,
+    W: FnMut(&Connection) -> Result<T, LogError> + Send,
     T: Send,
 {
     fn manner(&self) -> Manner {
@@ -68,7 +108,7 @@ where
     }
 
     fn perform(&mut self, connection: &Connection) -> Result<(), LogError> {
-        let Some(work) = self.work.take() else { return Ok(()) };
+        let work = &mut self.work;
         // A panic fails this piece of work, not everyone who writes after it.
         let done = std::panic::catch_unwind(AssertUnwindSafe(|| work(connection)));
         let done = done.unwrap_or_else(|_| Err(LogError::Unavailable("the store panicked".into())));
@@ -105,7 +145,7 @@ impl Writer {
     /// Does something in the next commit, and returns when that commit is on disk.
     pub async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
+        work: impl FnMut(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
         self.hand_in(Manner::Together, work).await
     }
@@ -113,7 +153,7 @@ impl Writer {
     /// Does something that makes its own commits, while nothing else is written.
     pub async fn write_alone<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
+        work: impl FnMut(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
         self.hand_in(Manner::Alone, work).await
     }
@@ -121,12 +161,12 @@ impl Writer {
     async fn hand_in<T: Send + 'static>(
         &self,
         manner: Manner,
-        work: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
+        work: impl FnMut(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
         let (reply, answer) = oneshot::channel();
         let gone = || LogError::Unavailable("the store is closed".to_owned());
         let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
-        let job = Box::new(Job { manner, work: Some(work), done: None, reply, _room: room });
+        let job = Box::new(Job { manner, work, done: None, reply, _room: room });
         self.work.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
@@ -171,11 +211,22 @@ impl Desk {
     /// commit itself fails, nothing of it was kept, and everyone is told that.
     fn commit(&self, group: &mut [Box<dyn Task>]) -> Result<(), LogError> {
         self.file.check()?;
+        match self.attempt(group, Care::Light) {
+            Err(Failure::Spoiled) => self.attempt(group, Care::Savepoints),
+            done => done,
+        }
+        .map_err(Failure::into_error)
+    }
+
+    fn attempt(&self, group: &mut [Box<dyn Task>], care: Care) -> Result<(), Failure> {
         self.execute("BEGIN IMMEDIATE")?;
-        let done = schema::check(&self.connection).and_then(|()| {
-            group.iter_mut().try_for_each(|task| self.perform(task.as_mut()))?;
+        let done = schema::check(&self.connection).map_err(Failure::from).and_then(|()| {
+            group.iter_mut().try_for_each(|task| match care {
+                Care::Light => self.perform(task.as_mut()),
+                Care::Savepoints => self.perform_in_savepoint(task.as_mut()),
+            })?;
             search::catch_up(&self.connection)?;
-            self.execute("COMMIT")
+            Ok(self.execute("COMMIT")?)
         });
         if done.is_err() {
             // Some errors have ended the transaction already; then there is nothing to undo.
@@ -184,17 +235,24 @@ impl Desk {
         done
     }
 
-    fn perform(&self, task: &mut dyn Task) -> Result<(), LogError> {
-        self.execute("SAVEPOINT work")?;
-        let Err(error) = task.perform(&self.connection) else {
-            return self.execute("RELEASE work");
-        };
-        if self.connection.is_autocommit() {
+    fn perform(&self, task: &mut dyn Task) -> Result<(), Failure> {
+        let before = self.connection.total_changes();
+        match task.perform(&self.connection) {
             // A full disk, for one, has ended the whole transaction.
-            return Err(error);
+            Err(error) if self.connection.is_autocommit() => Err(error.into()),
+            Err(_) if self.connection.total_changes() != before => Err(Failure::Spoiled),
+            Ok(()) | Err(_) => Ok(()),
         }
-        self.execute("ROLLBACK TO work")?;
-        self.execute("RELEASE work")
+    }
+
+    fn perform_in_savepoint(&self, task: &mut dyn Task) -> Result<(), Failure> {
+        self.execute("SAVEPOINT work")?;
+        match task.perform(&self.connection) {
+            Err(error) if self.connection.is_autocommit() => return Err(error.into()),
+            Err(_) => self.execute("ROLLBACK TO work")?,
+            Ok(()) => {}
+        }
+        Ok(self.execute("RELEASE work")?)
     }
 
     fn execute(&self, sql: &str) -> Result<(), LogError> {
@@ -233,7 +291,7 @@ fn gather(
             }
             group.push(task);
         }
-        if group.len() >= usual || (waited && group.len() == before) {
+        if group.len() >= usual.min(ENOUGH) || (waited && group.len() == before) {
             return None;
         }
         waited = true;
@@ -255,5 +313,58 @@ fn stop_if_the_disk_lies(error: &rusqlite::Error) {
         && [SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC].contains(&failure.extended_code)
     {
         std::process::abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(connection: &Connection, value: i64) -> Result<(), LogError> {
+        let done = connection.execute("INSERT INTO kept VALUES (?1)", [value]);
+        done.map(|_| ()).map_err(|error| unavailable(&error))
+    }
+
+    /// Four pieces of work in one commit, of which one fails before it has changed something, and
+    /// perhaps one after.
+    fn kept(spoil: bool) -> (Vec<i64>, Vec<bool>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("roundtable.db");
+        let mut connection = DataFile::connect(&path).unwrap();
+        assert!(schema::migrate(&mut connection).is_ok());
+        connection.execute_batch("CREATE TABLE kept (value INTEGER)").unwrap();
+        let desk = Desk { connection, file: DataFile::at(path), commits: 0 };
+        let room = Arc::new(Semaphore::new(4));
+        let (mut group, mut answers): (Vec<Box<dyn Task>>, Vec<_>) = (Vec::new(), Vec::new());
+        for number in 1..=4 {
+            let work = move |connection: &Connection| {
+                if number == 2 {
+                    return Err(LogError::Fenced { epoch: 1 });
+                }
+                insert(connection, number)?;
+                if spoil && number == 3 { Err(LogError::Fenced { epoch: 1 }) } else { Ok(()) }
+            };
+            let (reply, answer) = oneshot::channel();
+            let place = room.clone().try_acquire_owned().unwrap();
+            let job = Job { manner: Manner::Together, work, done: None, reply, _room: place };
+            group.push(Box::new(job));
+            answers.push(answer);
+        }
+        let committed = desk.commit(&mut group);
+        group.into_iter().for_each(|task| task.acknowledge(committed.clone()));
+        let told = answers.iter_mut().map(|answer| answer.try_recv().unwrap().is_ok()).collect();
+        let mut statement = desk.connection.prepare("SELECT value FROM kept ORDER BY 1").unwrap();
+        let values = statement.query_map([], |row| row.get(0)).unwrap();
+        (values.collect::<rusqlite::Result<_>>().unwrap(), told)
+    }
+
+    #[test]
+    fn work_that_fails_before_it_changed_anything_fails_alone() {
+        assert_eq!(kept(false), (vec![1, 3, 4], vec![true, false, true, true]));
+    }
+
+    #[test]
+    fn work_that_fails_in_the_middle_is_undone_alone() {
+        assert_eq!(kept(true), (vec![1, 4], vec![true, false, false, true]));
     }
 }

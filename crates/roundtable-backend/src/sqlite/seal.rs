@@ -1,0 +1,42 @@
+//! Events made ready for the file, by whoever appends them: everyone waits for the writer thread,
+//! so what can be done before it is done before it.
+
+use std::sync::Arc;
+
+use roundtable_core::digest::Digest;
+use roundtable_core::event::Event;
+use roundtable_core::event::chain::body_digest;
+use roundtable_ports::LogError;
+
+/// How many bytes of chance each body gets.
+const SALT: usize = 16;
+
+/// An event with its body as text, and the salted digest of it. What is missing is its place in
+/// the chain, which only the writer knows.
+pub(super) struct Sealed {
+    pub event: Arc<Event>,
+    pub kind: String,
+    pub version: u32,
+    pub body: String,
+    pub salt: [u8; SALT],
+    pub digest: Digest,
+}
+
+impl Sealed {
+    fn new(event: &Arc<Event>) -> Result<Self, LogError> {
+        let (kind, version, data) = event
+            .body
+            .to_parts()
+            .map_err(|error| LogError::Unavailable(format!("an event has no form: {error}")))?;
+        let (body, mut salt) = (data.to_string(), [0; SALT]);
+        getrandom::fill(&mut salt)
+            .map_err(|error| LogError::Unavailable(format!("no chance to be had: {error}")))?;
+        let digest = body_digest(&salt, body.as_bytes());
+        Ok(Self { event: event.clone(), kind, version, body, salt, digest })
+    }
+}
+
+/// Makes events ready.
+pub(super) fn seal(events: &[Arc<Event>]) -> Result<Vec<Sealed>, LogError> {
+    events.iter().map(Sealed::new).collect()
+}
