@@ -138,7 +138,12 @@ fn wanted(kind: &TypeKind) -> String {
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const ALIKE: f64 = 0.75;
     let name = name.to_lowercase();
-    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(known, &name), known));
+    // Two letters that changed places leave little in common in a short name.
+    let score = |known: &str| match strsim::osa_distance(known, &name) {
+        0 | 1 if name.len() > 2 => 1.0,
+        _ => strsim::jaro_winkler(known, &name),
+    };
+    let scored = known.into_iter().map(|known| (score(known), known));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(score, _)| *score > ALIKE).map(|(_, known)| known)
 }

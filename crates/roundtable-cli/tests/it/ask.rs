@@ -196,6 +196,13 @@ fn a_rate_limit_says_when_to_try_again() {
 }
 
 #[test]
+fn a_refusal_inside_the_stream_is_explained_like_one_before_it() {
+    let error = r#"data: {"error":{"type":"invalid_api_key","message":"no"}}"#;
+    let told = told(Answer::events(&format!("{error}\n\n")));
+    assert!(told.ends_with("  Check OPENAI_API_KEY.\n"), "{told}");
+}
+
+#[test]
 fn an_ollama_that_does_not_run_says_how_to_start_it() {
     let home = home(ONCE);
     // A port that was free a moment ago, and that nobody listens to.
@@ -240,6 +247,11 @@ fn what_cannot_be_asked_is_refused_before_a_session_is_opened() {
     assert_eq!(
         refused(&["ask", "hi"]),
         "error: which agent? Say --agent NAME, or agent under [defaults]; there are ada, ben\n"
+    );
+    home.write("roundtable.toml", "[agents.ada]\nworkers = [\"bne\"]\n[agents.ben]\n");
+    assert_eq!(
+        refused(&["ask", "hi", "--agent", "ada"]),
+        "error: roundtable.toml:2: agents.ada.workers.0: there is no agent \"bne\"; did you mean \"ben\"?\n"
     );
     assert!(!home.path().exists() || home.json(&["sessions"]).is_empty());
 }

@@ -1,5 +1,6 @@
 //! `roundtable config`: where values come from, and what is said about mistakes.
 
+use roundtable::models::Catalog;
 use serde_json::Value;
 
 use crate::binary::{Home, Ran, finish, roundtable};
@@ -282,6 +283,27 @@ fn the_variables_of_every_vendor_are_enough_for_a_default() {
             "no configuration file: everything goes together; {model} speaks by default ({why})\n"
         );
         assert_eq!(out, said, "{variables:?}");
+    }
+}
+
+#[test]
+fn every_variable_of_the_catalog_is_read() {
+    let (home, catalog) = (Home::new(), Catalog::builtin().unwrap());
+    for (name, vendor) in catalog.vendors() {
+        let parts = [
+            ("key", &vendor.key_env),
+            ("key", &vendor.bearer_env),
+            ("base_url", &vendor.base_url_env),
+            ("model", &vendor.model_env),
+        ];
+        for (part, variable) in
+            parts.iter().flat_map(|(part, names)| names.iter().map(move |name| (part, name)))
+        {
+            let shown =
+                value(&home, &[(variable, "said")], &[], &format!("providers.{name}.{part}"));
+            let said = if *part == "key" { "***" } else { "said" };
+            assert_eq!(shown, pair(said, variable), "{name}");
+        }
     }
 }
 

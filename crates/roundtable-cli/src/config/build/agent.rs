@@ -79,7 +79,7 @@ impl Config {
             None => {
                 let known = self.file.agents.keys().map(String::as_str);
                 let what = format!("there is no agent \"{id}\"{}", hint(id, known));
-                return Err(self.mistake(Key::of(["defaults", "agent"]), what).into());
+                return Err(self.mistake(self.where_named(id), what).into());
             }
         };
         let name = entry.name.clone().unwrap_or_else(|| capitalised(id));
@@ -101,6 +101,15 @@ impl Config {
             agent.tools.push(ToolDecl::delegate());
         }
         Ok(agent)
+    }
+
+    /// Where an agent is named: as someone's worker, or as the one to ask.
+    fn where_named(&self, id: &str) -> Key {
+        let mut workers = self.file.agents.iter().filter_map(|(agent, entry)| {
+            let index = entry.workers.iter().position(|worker| worker == id)?;
+            Some(Key::of(["agents", agent, "workers", &index.to_string()]))
+        });
+        workers.next().unwrap_or_else(|| Key::of(["defaults", "agent"]))
     }
 
     fn declared(&self, id: &str, names: &[String], toolbox: &Toolbox) -> Result<Vec<ToolDecl>> {

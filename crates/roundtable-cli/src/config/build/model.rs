@@ -10,6 +10,7 @@ use roundtable::models::{
     CatalogError, Endpoint, Fallback, HttpModel, Retry, RetryPolicy, Timeouts, Tuning,
 };
 use roundtable::ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
+use roundtable::prelude::StreamExt as _;
 
 use super::super::file;
 use super::super::mistake::Mistakes;
@@ -138,10 +139,14 @@ impl Model for Watched {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let answer = self.inner.stream(request).await;
-        if let Err(error) = &answer {
-            (self.watch)(&self.name, error);
-        }
-        answer
+        let (name, watch) = (self.name.clone(), self.watch.clone());
+        let note = move |error: &ModelError| watch(&name, error);
+        let chunks = self.inner.stream(request).await.inspect_err(&note)?;
+        let noted = chunks.inspect(move |chunk| {
+            if let Err(error) = chunk {
+                note(error);
+            }
+        });
+        Ok(noted.boxed())
     }
 }
