@@ -37,7 +37,7 @@ impl McpServer {
     }
 
     /// What is wrong with the configuration, if something is.
-    pub(super) fn mistake(&self) -> Option<String> {
+    pub fn mistake(&self) -> Option<String> {
         let name = &self.name;
         let fits =
             |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || "-_".contains(char);
