@@ -30,6 +30,10 @@ pub(super) fn catalog(layers: &Layers) -> Result<Catalog, Mistakes> {
     for name in layers.parts(&Key::of(["providers"])) {
         let key = Key::of(["providers", &name]);
         let Some(wire) = layers.find(&key.join("wire")) else { continue };
+        if catalog.vendors().contains_key(&name) {
+            let what = "this vendor is built in; give one of your own another name";
+            return Err(wrong(layers.origin(&key), key, &what));
+        }
         let mut row = toml::Table::new();
         row.insert("title".to_owned(), name.as_str().into());
         row.insert("wire".to_owned(), wire.clone());

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Config;
 use super::file::{Mcp, Token};
 use super::mistake::{Mistake, hint};
 use super::origin::Key;
 use super::reference::Link;
+use super::{Config, build};
 
 /// The tools that need no server; `fetch_url` has to be switched on.
 const BUILTIN: [&str; 6] =
@@ -138,6 +138,9 @@ impl Config {
 
     fn check_server(&self, name: &str, server: &Mcp, found: &mut Vec<Mistake>) {
         let key = Key::of(["mcp", name]);
+        if let Some(what) = build::server(name, server).mistake() {
+            self.note(key.clone(), what, found);
+        }
         match (&server.command, &server.url) {
             (None, None) => {
                 let what = "say how it is reached: command = \"PROGRAM\", or url = \"ADDRESS\"";

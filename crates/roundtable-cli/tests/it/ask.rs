@@ -205,10 +205,8 @@ fn a_refusal_inside_the_stream_is_explained_like_one_before_it() {
 #[test]
 fn an_ollama_that_does_not_run_says_how_to_start_it() {
     let home = home(ONCE);
-    // A port that was free a moment ago, and that nobody listens to.
-    let free =
-        std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let variables = [("OLLAMA_HOST", free.as_str()), ("OLLAMA_MODEL", "llama3.2")];
+    // Nobody listens there: it takes rights that servers do not have.
+    let variables = [("OLLAMA_HOST", "127.0.0.1:1"), ("OLLAMA_MODEL", "llama3.2")];
     let ran = home.run_with(&variables, &["ask", "Well?"]);
     assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)));
     let hint = "  Is Ollama running? `ollama serve` starts it; OLLAMA_HOST says where it is.\n";

@@ -172,6 +172,21 @@ value = "short"
 }
 
 #[test]
+fn names_that_cannot_be_names_are_refused() {
+    assert_eq!(
+        check("[mcp.\"Bad name\"]\nurl = \"http://x\"\n[agents.\"Ada L\"]\n").refused(),
+        "error: roundtable.toml:1: mcp.\"Bad name\": the name of a server has 1 to 32 lower-case letters, digits, \
+         `-` and single `_` between them\n  \
+         roundtable.toml:3: agents.\"Ada L\": \"agt_Ada L\" is not a valid agent id; use letters, digits, \
+         \"_\" and \"-\", at most 64 characters\n"
+    );
+    assert_eq!(
+        check("[providers.openai]\nwire = \"gemini\"\n").refused(),
+        "error: roundtable.toml:1: providers.openai: this vendor is built in; give one of your own another name\n"
+    );
+}
+
+#[test]
 fn with_nothing_configured_scripted_voices_speak_and_say_so() {
     let home = Home::new();
     let out = home.run_with(&[], &["config", "show"]).ok();

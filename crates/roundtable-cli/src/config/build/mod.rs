@@ -14,6 +14,7 @@ use roundtable::core::tool::Runs;
 use super::Config;
 pub(crate) use model::Watch;
 pub(crate) use toolbox::Toolbox;
+pub(super) use toolbox::server;
 
 /// What agents need of an engine, by name.
 #[derive(Debug, Default)]

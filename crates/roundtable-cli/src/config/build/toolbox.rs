@@ -102,7 +102,7 @@ impl Config {
     }
 }
 
-fn server(name: &str, entry: &Mcp) -> McpServer {
+pub(in super::super) fn server(name: &str, entry: &Mcp) -> McpServer {
     let revealed = |(name, secret): (&String, &Secret)| (name.clone(), secret.reveal().to_owned());
     let transport = match (&entry.command, &entry.url) {
         (Some(command), _) => Transport::Stdio {
