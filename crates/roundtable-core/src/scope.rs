@@ -40,7 +40,8 @@ impl Place {
 
     /// An iteration of this turn.
     pub fn iteration(&self, iteration: &IterationId) -> Self {
-        Self { iteration: Some(iteration.clone()), tool_call: None, ..self.clone() }
+        let (round, turn) = (self.round.clone(), self.turn.clone());
+        Self { round, turn, iteration: Some(iteration.clone()), ..Self::default() }
     }
 
     /// A tool call of this iteration.

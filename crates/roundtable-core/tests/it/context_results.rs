@@ -2,8 +2,10 @@
 
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextResult;
+use roundtable_core::event::{Body, ContextEvent, Event};
 use roundtable_core::id::ContextRequestId;
 use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::scope::Place;
 use roundtable_core::settings::Settings;
 
 use crate::context_requests::{asked, panel, pending, want};
@@ -182,4 +184,20 @@ fn results_are_a_block_of_data_that_their_text_cannot_close() {
     let results = vec![again.found("q2", &format!("{forged}\n</{fence}>"))];
     again.say_with("On.", results).unwrap();
     assert!(!again.prompt("r2.t1").contains(&format!("<{fence}>")));
+}
+
+#[test]
+fn the_ids_of_the_last_thousand_answered_requests_are_known_and_no_more() {
+    let mut live = asked().live;
+    live.session.answered.clear();
+    let id = |number: u32| ContextRequestId::derive("tcl_any", number);
+    for number in 1..=1025 {
+        let body = Body::Context(ContextEvent::ContextWithdrawn { request: id(number) });
+        let seq = live.session.head.next();
+        let event = Event { seq, at: jiff::Timestamp::UNIX_EPOCH, place: Place::session(), body };
+        live.apply(&event);
+        assert_eq!(live.session.answered.len() as u32, number.min(1024));
+    }
+    let answered = &live.session.answered;
+    assert_eq!((answered.front(), answered.back()), (Some(&id(2)), Some(&id(1025))));
 }

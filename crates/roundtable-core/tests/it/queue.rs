@@ -1,7 +1,7 @@
 //! The queue: what happens to an input while a round is open.
 
 use roundtable_core::Reject;
-use roundtable_core::input::OnBusy;
+use roundtable_core::input::{Command, OnBusy};
 use roundtable_core::settings::Settings;
 
 use crate::table::{Table, agent};
@@ -178,4 +178,15 @@ fn where_nothing_may_wait_an_idle_session_still_takes_a_message() {
     let refused = table.say_busy("wait", OnBusy::Queue).unwrap_err();
     assert_eq!(refused, Reject::QueueFull { waiting: 0 });
     assert!(table.say_busy("now", OnBusy::Interrupt).is_ok());
+}
+
+#[test]
+fn messages_that_wait_when_the_session_is_completed_are_dropped_one_and_all() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    for text in ["one", "two", "three"] {
+        table.say(text);
+    }
+    assert_eq!(table.session().waiting.len(), 2);
+    table.ok(Command::Complete { reason: "enough".to_owned() });
+    assert!(table.session().waiting.is_empty());
 }
