@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::calls::{Calls, Open};
 use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
+use super::token::Token;
 use crate::http::failure::Failure;
 use crate::price::{Tally, micros};
 
@@ -39,10 +40,15 @@ impl ChatDecoder {
         }
     }
 
-    fn note(&mut self, event: &Value) {
-        if let Some(model) = text(&event["model"]) {
-            self.end.model = model.to_owned();
+    /// Every event names the model, nearly always the same one.
+    fn spoken_by(&mut self, model: Option<&str>) {
+        if let Some(model) = model.filter(|model| *model != self.end.model) {
+            model.clone_into(&mut self.end.model);
         }
+    }
+
+    fn note(&mut self, event: &Value) {
+        self.spoken_by(text(&event["model"]));
         // Groq has its own place for usage.
         for usage in [&event["usage"], &event["x_groq"]["usage"]] {
             if usage.is_object() {
@@ -153,6 +159,10 @@ impl Decoder for ChatDecoder {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Vec<Chunk>, ModelError> {
         if data == "[DONE]" {
             return self.end();
+        }
+        if let Some(Token { text, model }) = Token::find(data) {
+            self.spoken_by(model.filter(|model| !model.is_empty()));
+            return Ok(vec![Chunk::Text(text.into_owned())]);
         }
         let event = parse(data)?;
         if event.get("error").is_some_and(|error| !error.is_null()) {

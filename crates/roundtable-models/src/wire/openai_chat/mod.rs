@@ -2,6 +2,7 @@
 
 mod decode;
 mod request;
+mod token;
 
 pub use decode::ChatDecoder;
 pub(super) use request::address;
