@@ -11,7 +11,9 @@ mod tool_context;
 mod toolkit;
 
 pub use clock::{Clock, Ids};
-pub use model::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, OutputSchema, ToolChoice};
+pub use model::{
+    Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, OutputSchema, ToolChoice,
+};
 pub use store::{
     Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
     LogError, Ownership, Posted, Receipt, Rings, SessionLog, Snapshot, Store,

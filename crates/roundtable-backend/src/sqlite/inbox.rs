@@ -98,7 +98,8 @@ impl Inbox for SqliteStore {
             let sql = "DELETE FROM inbox WHERE session = ?1 AND id = ?2 AND answer IS NOT NULL RETURNING answer";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-            let answer = statement.query_row([&key[0], &key[1]], |row| row.get::<_, String>(0)).optional();
+            let answer =
+                statement.query_row([&key[0], &key[1]], |row| row.get::<_, String>(0)).optional();
             answer.map_err(|error| unavailable(&error))
         };
         let taken = self.writer.write(take).await?;

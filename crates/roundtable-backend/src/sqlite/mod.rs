@@ -120,7 +120,7 @@ impl SqliteStore {
     /// # Errors
     /// [`OpenError`] when the directory or its file cannot be used.
     pub fn open_within(directory: &Path, bytes: u64) -> Result<Self, OpenError> {
-        std::fs::create_dir_all(directory).map_err(|error| unusable(directory, &error))?;
+        make_directory(directory).map_err(|error| unusable(directory, &error))?;
         let path = directory.join(FILE);
         let mut connection = DataFile::connect(&path).map_err(|error| unusable(&path, &error))?;
         limit_pages(&connection, bytes).map_err(|error| unusable(&path, &error))?;
@@ -149,6 +149,14 @@ impl SqliteStore {
 
 fn unusable(path: &Path, why: &dyn std::fmt::Display) -> OpenError {
     OpenError::Unusable { path: path.to_owned(), why: why.to_string() }
+}
+
+/// Conversations are nobody else's business: a directory that is made here is its owner's alone.
+fn make_directory(directory: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(directory)
 }
 
 fn limit_pages(connection: &rusqlite::Connection, bytes: u64) -> rusqlite::Result<()> {

@@ -201,3 +201,14 @@ async fn a_store_that_is_closed_leaves_one_file() {
     let store = Store::of(Arc::new(SqliteStore::open(directory.path()).unwrap()));
     assert!(store.directory.find(&session("lake")).await.unwrap().is_some());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_is_made_belongs_to_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("share/roundtable");
+    drop(SqliteStore::open(&data).unwrap());
+    let mode = std::fs::metadata(&data).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
