@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Limits, Price};
 use crate::id::{AgentId, ParseIdError};
+use crate::prompt::OutputSchema;
 use crate::tool::ToolDecl;
 
 /// A participant of a session.
@@ -36,6 +37,9 @@ pub struct Agent {
     /// rounds are left out of a prompt that has more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// What its answers have to look like, when they are to be data instead of prose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSchema>,
     /// The configuration namespace that registers it.
     pub domain: String,
     /// Whom it may delegate to.
@@ -61,6 +65,7 @@ impl Agent {
             limits: Limits::default(),
             price: None,
             window: None,
+            output: None,
             domain: "default".to_owned(),
             workers: Vec::new(),
         })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::digest::Digest;
 use crate::event::NestedPrompt;
@@ -54,6 +55,15 @@ impl Section {
     }
 }
 
+/// What a reply has to look like, when it is to be data instead of prose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputSchema {
+    /// What the data is called, in letters, digits, `_` and `-`.
+    pub name: String,
+    /// Its JSON Schema.
+    pub schema: Value,
+}
+
 /// A prompt: instructions as a tree of sections, what is asked, and the tools on offer.
 ///
 /// ```
@@ -73,12 +83,21 @@ pub struct Prompt {
     pub ask: String,
     /// The tools on offer, by name.
     pub tools: Vec<String>,
+    /// What the answer has to look like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSchema>,
 }
 
 impl Prompt {
     /// A prompt that asks something and has no instructions yet.
     pub fn new(name: impl Into<String>, ask: impl Into<String>) -> Self {
-        Self { name: name.into(), sections: Vec::new(), ask: ask.into(), tools: Vec::new() }
+        Self {
+            name: name.into(),
+            sections: Vec::new(),
+            ask: ask.into(),
+            tools: Vec::new(),
+            output: None,
+        }
     }
 
     /// The same prompt with one more section.
@@ -92,6 +111,13 @@ impl Prompt {
     #[must_use]
     pub fn offering(mut self, tool: impl Into<String>) -> Self {
         self.tools.push(tool.into());
+        self
+    }
+
+    /// The same prompt, to be answered with data of this form.
+    #[must_use]
+    pub fn answered_with(mut self, output: OutputSchema) -> Self {
+        self.output = Some(output);
         self
     }
 
@@ -109,6 +135,7 @@ impl Prompt {
             system: system.trim_end().to_owned(),
             input: self.fill(&self.ask, "ask", params)?,
             tools: self.tools.clone(),
+            output: self.output.clone(),
         })
     }
 
@@ -171,6 +198,8 @@ pub struct RenderedPrompt {
     pub stable: usize,
     /// The tools on offer, by name.
     pub tools: Vec<String>,
+    /// What the answer has to look like.
+    pub output: Option<OutputSchema>,
     /// The digest of the messages.
     pub hash: Digest,
 }
@@ -179,12 +208,13 @@ impl RenderedPrompt {
     /// A prompt of these messages.
     pub fn new(messages: Vec<Message>, stable: usize, tools: Vec<String>) -> Self {
         let hash = Digest::of_json(&messages);
-        Self { messages, stable, tools, hash }
+        Self { messages, stable, tools, output: None, hash }
     }
 
     /// How many bytes of content it has: an upper bound of its tokens.
     pub fn content_bytes(&self) -> u64 {
-        self.messages.iter().map(Message::content_bytes).sum()
+        let output = self.output.as_ref().map_or(0, |output| output.schema.to_string().len());
+        self.messages.iter().map(Message::content_bytes).sum::<u64>() + output as u64
     }
 
     /// The whole text, for people and tests.

@@ -11,9 +11,8 @@ mod tool_context;
 mod toolkit;
 
 pub use clock::{Clock, Ids};
-pub use model::{
-    Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, OutputSchema, ToolChoice,
-};
+pub use model::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
+pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
     Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
     LogError, Ownership, Posted, Receipt, Rings, SessionLog, Snapshot, Store,

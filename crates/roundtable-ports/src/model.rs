@@ -8,6 +8,7 @@ use roundtable_core::budget::Price;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
 use roundtable_core::message::{Citation, Message, Reasoning};
+use roundtable_core::prompt::OutputSchema;
 use roundtable_core::scope::Scope;
 use serde_json::Value;
 
@@ -53,15 +54,6 @@ pub enum ToolChoice {
     Required,
     /// This one.
     Named(String),
-}
-
-/// What a reply in JSON has to look like.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OutputSchema {
-    /// What the data is called, in letters, digits, `_` and `-`.
-    pub name: String,
-    /// Its JSON Schema.
-    pub schema: Value,
 }
 
 /// A piece of an answer.

@@ -53,13 +53,18 @@ pub mod prelude {
     pub use roundtable_core::agent::Agent;
     pub use roundtable_core::context_request::{ContextRequest, ContextResult};
     pub use roundtable_core::id::SessionId;
-    pub use roundtable_core::prompt::{Params, Prompt, Section};
+    pub use roundtable_core::prompt::{OutputSchema, Params, Prompt, Section};
     pub use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
     pub use roundtable_models::scripted::{Call, Reply, Script, ScriptedModel};
     pub use roundtable_ports::{Tool, ToolContext, ToolError};
 }
 
-/// The examples of the guide compile.
+/// The examples of the guides compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/embedding.md")]
+mod embedding_guide {}
+
+/// The examples of the guides compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/tools.md")]
 mod tools_guide {}

@@ -65,7 +65,7 @@ async fn fill(directory: &Path) -> anyhow::Result<Vec<SessionId>> {
 
 /// The inside of the process: an engine, a message, an answer.
 pub async fn answer(directory: &Path, session: &str) -> anyhow::Result<()> {
-    let script = Script::default().voice("ann", [Reply::text(&words(20))]);
+    let script = Script::default().voice("ann", [Reply::text(words(20))]);
     let model = ScriptedModel::forgetful(script);
     let engine = Engine::builder().sqlite(directory).model("scripted", model).build().await?;
     engine.session(&session.parse()?).say("Hello?").await?;

@@ -15,6 +15,7 @@ use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, SessionId, ToolCallId, TurnId};
 use crate::message::{Citation, Reasoning};
 use crate::message_context::MessageContext;
+use crate::prompt::OutputSchema;
 use crate::scope::Place;
 use crate::settings::{Kind, Settings};
 use crate::tool::{Effect, ToolOutcome};
@@ -263,6 +264,9 @@ pub struct NestedPrompt {
     /// The tools that it offers, by name; of the agent's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// What the answer has to look like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSchema>,
 }
 
 impl NestedPrompt {

@@ -33,6 +33,10 @@ impl Window {
         let offered = |name: &str| tools.is_none_or(|tools| tools.iter().any(|tool| tool == name));
         prompt.tools =
             agent.tools.iter().map(|tool| tool.name.clone()).filter(|name| offered(name)).collect();
+        prompt.output = match &record.task {
+            Task::Seat { .. } | Task::Delegated { .. } => agent.output.clone(),
+            Task::Nested { prompt, .. } => prompt.output.clone(),
+        };
         Some(prompt)
     }
 
@@ -43,7 +47,7 @@ impl Window {
         turn: &TurnId,
     ) -> Option<(RenderedPrompt, PromptRecord)> {
         let record = self.turns.get(turn)?;
-        let tools = self.prompt(session, turn)?.tools;
+        let Prompt { tools, output, .. } = self.prompt(session, turn)?;
         let mut messages: Vec<Message> =
             record.context.to_messages().into_iter().cloned().collect();
         let mut from = self.rounds.back().map_or(session.head, |round| begins(session, round));
@@ -61,7 +65,7 @@ impl Window {
                 stable = 1;
             }
         }
-        let rendered = RenderedPrompt::new(messages, stable, tools);
+        let rendered = RenderedPrompt { output, ..RenderedPrompt::new(messages, stable, tools) };
         let hash = rendered.hash.clone();
         let record = PromptRecord { hash, from, to: session.head, template: TEMPLATE, left_out };
         Some((rendered, record))

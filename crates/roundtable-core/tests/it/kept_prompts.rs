@@ -4,6 +4,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::event::{Body, Event, IterationEvent, PromptRecord};
 use roundtable_core::input::Reply;
 use roundtable_core::message::{Citation, Message, Part, Reasoning, Role};
+use roundtable_core::prompt::OutputSchema;
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl};
 use serde_json::json;
@@ -149,4 +150,27 @@ fn sources_are_recorded_and_the_providers_own_bill_counts() {
     assert_eq!((citations.as_slice(), record.cost), ([source].as_slice(), Some(42)));
     table.ok(table.replied("r1.t2.i1", counted("No.", vec![], 100, 10)));
     assert_eq!(table.session().account.spent.cost, 42 + 110, "else the price decides");
+}
+
+pub fn form() -> OutputSchema {
+    OutputSchema { name: "verdict".to_owned(), schema: json!({ "type": "object" }) }
+}
+
+#[test]
+fn an_agent_that_answers_with_data_says_so_in_its_prompts_and_nested_prompts_say_it_themselves() {
+    let judge = ToolDecl::handler("judge", Effect::Pure);
+    let ada = Agent { output: Some(form()), ..agent_with("Ada", vec![judge]) };
+    let mut table = Table::open(vec![ada, agent("Bob")]);
+    table.say("Well?");
+    let rendered = |table: &Table, turn: &str| {
+        table.live.window.render(table.session(), &table.turn(turn)).unwrap().0
+    };
+    assert_eq!(rendered(&table, "r1.t1").output, Some(form()));
+    assert_eq!(rendered(&table, "r1.t2").output, None);
+    let words = "You are Ada.".len() + "User: Well?".len();
+    let schema = form().schema.to_string().len();
+    assert_eq!(rendered(&table, "r1.t1").content_bytes(), (words + schema) as u64);
+    table.asks("r1.t1.i1", "", vec![ask("judge", json!({}))]);
+    table.ok(table.evaluates("r1.t1.i1.c1", 1, "Is it good?"));
+    assert_eq!(rendered(&table, "r1.t3").output, None, "it asks for prose");
 }

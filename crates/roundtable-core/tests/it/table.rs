@@ -323,5 +323,6 @@ pub fn nested(input: &str) -> NestedPrompt {
         system: "Judge.".to_owned(),
         input: input.to_owned(),
         tools: Vec::new(),
+        output: None,
     }
 }

@@ -9,6 +9,7 @@ use roundtable_core::scope::Place;
 use roundtable_core::tool::Effect;
 use serde_json::{Value, json};
 
+use crate::kept_prompts::form;
 use crate::table::{Table, agent, nested};
 
 fn json_value() -> impl Strategy<Value = Value> {
@@ -78,6 +79,7 @@ fn a_nested_prompt_is_the_same_when_all_of_it_is() {
         NestedPrompt { system: "other".to_owned(), ..prompt.clone() },
         NestedPrompt { input: "other".to_owned(), ..prompt.clone() },
         NestedPrompt { tools: vec!["other".to_owned()], ..prompt.clone() },
+        NestedPrompt { output: Some(form()), ..prompt.clone() },
     ] {
         assert_ne!(other.digest(), prompt.digest());
     }

@@ -55,7 +55,7 @@ impl SessionTask {
             stable: rendered.stable,
             tools: parts.tools.specs(&rendered.tools),
             tool_choice: ToolChoice::Auto,
-            output: None,
+            output: rendered.output.clone(),
             max_tokens: agent.max_tokens,
         };
         self.speech.begin(iteration, attempt, since);

@@ -1,9 +1,11 @@
 //! Rounds, end to end.
 
+use roundtable_core::agent::Agent;
 use roundtable_core::event::{Body, RoundEvent};
+use roundtable_core::prompt::OutputSchema;
 use roundtable_core::settings::Settings;
 use roundtable_models::scripted::{Reply, Script};
-use roundtable_testing::{Kit, agent, events_until, opening, say};
+use roundtable_testing::{Kit, RecordingModel, agent, events_until, opening, rounds, say};
 
 #[tokio::test(start_paused = true)]
 async fn a_message_opens_a_round_and_every_agent_answers_once() {
@@ -41,4 +43,22 @@ async fn a_message_opens_a_round_and_every_agent_answers_once() {
     assert_eq!(kit.model.count(), 2);
     engine.shutdown().await;
     assert_eq!(engine.loaded(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_is_told_what_the_answer_has_to_look_like_and_what_is_shared() {
+    let kit = Kit::new(Script::default());
+    let model = RecordingModel::new(kit.model.clone());
+    let kit = kit.model("recorded", model.clone());
+    let engine = kit.start().await;
+    let form = OutputSchema { name: "verdict".to_owned(), schema: serde_json::json!({}) };
+    let ann = Agent { model: "recorded".to_owned(), output: Some(form.clone()), ..agent("Ann") };
+    let session = engine.open(opening(vec![ann], Settings::default())).await.unwrap();
+    for number in 1..=2 {
+        session.command(say(session.id(), &format!("m{number}"), "Go."), None).await.unwrap();
+        rounds(&session, number).await;
+    }
+    let asked: Vec<_> = model.requests().into_iter().map(|r| (r.output, r.stable)).collect();
+    assert_eq!(asked, [(Some(form.clone()), 0), (Some(form), 1)]);
+    engine.shutdown().await;
 }

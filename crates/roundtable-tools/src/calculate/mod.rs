@@ -1,7 +1,7 @@
 //! `calculate`: exact arithmetic, because models guess digits.
 //!
-//! Written here and not taken from a crate: the evaluators on crates.io that are maintained and
-//! permissive compute with floats, and none bounds the work that an expression may cause.
+//! Written here and not taken from a crate, because two things matter for what a model may send:
+//! results are exact, not floats, and the work that an expression can cause is bounded.
 
 mod number;
 mod parse;
