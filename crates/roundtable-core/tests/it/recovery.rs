@@ -1,10 +1,12 @@
 //! Draining, restarting, reading what others wrote: the same rules go on where a log ends.
 
+use std::collections::BTreeMap;
+
 use roundtable_core::budget::{Limits, Spend};
 use roundtable_core::event::{
     Body, ContextEvent, Event, IterationEvent, SessionEvent, ToolCallEvent,
 };
-use roundtable_core::input::{Command, Report};
+use roundtable_core::input::{Command, Env, Report};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl};
 use roundtable_core::{Live, Reject, Starts};
@@ -268,4 +270,26 @@ fn what_was_erased_is_in_no_prompt() {
     let events = after.live.step(&Command::Say(say).into(), &env, Starts::Allowed).unwrap();
     events.iter().for_each(|event| after.labels.see(event));
     assert!(!after.prompt("r3.t1").contains("Eve"));
+}
+
+#[test]
+fn f34_nothing_follows_by_itself_in_a_session_that_holds_something_newer() {
+    let mut table = Table::open(vec![agent("Ada")]);
+    let events = table.say("Well?");
+    // As if the process had died right after the message was taken: its round is still to open.
+    let until = events[0].seq;
+    let left = |newer: bool| {
+        let mut live = Live::new(table.session().id.clone());
+        let taken = table.log.iter().filter(|event| event.seq <= until);
+        taken.for_each(|event| live.apply(event));
+        let kind = "moon_landed".to_owned();
+        let body = Body::Unknown { kind, version: 1, data: json!({}) };
+        if newer {
+            live.apply(&Event { seq: until.next(), body, ..events[0].clone() });
+        }
+        let env = Env { now: events[0].at, partials: BTreeMap::new() };
+        live.settle(&env, Starts::Allowed).len()
+    };
+    assert!(left(false) > 0);
+    assert_eq!(left(true), 0);
 }
