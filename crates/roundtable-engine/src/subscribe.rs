@@ -14,6 +14,7 @@ use roundtable_core::event::{Body, Event, IterationEvent, Seq};
 use roundtable_core::id::{IterationId, SessionId};
 use roundtable_ports::Rings;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -56,6 +57,10 @@ pub struct Subscription {
     speech: Option<Arc<Speech>>,
     changes: watch::Receiver<u64>,
     ready: VecDeque<Update>,
+    /// Whether there may be events that were not read: words alone are no reason to look.
+    behind: bool,
+    /// When the log was looked at. It is looked at now and then, also while much is said.
+    looked: Instant,
     /// The model calls that are known to run, and how far each was read.
     following: BTreeMap<IterationId, (u32, usize)>,
 }
@@ -82,6 +87,8 @@ impl Subscription {
             speech: Some(speech),
             changes,
             ready: VecDeque::new(),
+            behind: true,
+            looked: Instant::now(),
             following: BTreeMap::new(),
             engine,
             session,
@@ -102,7 +109,9 @@ impl Subscription {
             }
             // Asked first: what was committed before the end is read after it.
             let ended = self.engine.ended().is_cancelled();
-            self.read_events().await?;
+            if self.behind || ended {
+                self.read_events().await?;
+            }
             if self.ready.is_empty() {
                 self.read_speech();
             }
@@ -127,13 +136,15 @@ impl Subscription {
         tokio::select! {
             biased;
             rung = rings => {
+                self.behind = true;
                 if rung.is_none() {
                     self.rings = None;
                 }
             }
             _ = self.changes.changed() => {}
             () = self.engine.ended().cancelled() => {}
-            () = tokio::time::sleep(self.engine.parts().config.poll_every) => {
+            () = tokio::time::sleep_until(self.looked + self.engine.parts().config.poll_every) => {
+                self.behind = true;
                 if self.rings.is_none() {
                     self.rings = Some(self.engine.parts().store.bell.listen(&self.session).await);
                 }
@@ -181,6 +192,8 @@ impl Subscription {
 
     async fn read_events(&mut self) -> Result<(), EngineError> {
         let page = self.engine.parts().store.log.read(&self.session, self.next, PAGE).await?;
+        self.behind = page.len() == PAGE;
+        self.looked = Instant::now();
         for event in page {
             self.next = event.seq.next();
             self.follow(&event);

@@ -1,8 +1,12 @@
 //! What is being said while it is said: hints, in order, never instead of the finished text.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use roundtable_backend::{Disk, Fault, Faults, MemoryStore};
 use roundtable_core::event::{Body, IterationEvent, Seq};
+use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
 use roundtable_core::settings::Settings;
 use roundtable_engine::{Delta, SessionHandle, Subscription, Update};
@@ -223,5 +227,38 @@ async fn what_is_noted_of_a_running_reply_is_forgotten_when_the_round_is_over() 
     }
     assert!(most > 40, "{most}");
     assert!(noted().await.is_empty());
+    engine.shutdown().await;
+}
+
+/// Counts how often the log is read.
+#[derive(Default)]
+struct Reads(AtomicUsize);
+
+impl Faults for Reads {
+    fn on_append(&self, _: &SessionId, _: Seq) -> Fault {
+        Fault::None
+    }
+
+    fn on_read(&self, _: &SessionId) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn words_alone_are_no_reason_to_read_the_log() {
+    let reads = Arc::new(Reads::default());
+    let store = MemoryStore::with_faults(Arc::new(Disk::default()), reads.clone());
+    let words = "word ".repeat(500);
+    let script = Script::default().voice("ann", [Reply::text(words).in_pieces(5, 1)]);
+    let kit = Kit { store: Arc::new(store), ..Kit::new(script) };
+    let engine = kit.start().await;
+    let session = engine.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
+    let mut subscription = session.subscribe(Seq(1)).await.unwrap();
+    session.command(say(session.id(), "m1", "Talk."), None).await.unwrap();
+    let updates = updates(&mut subscription, 1).await;
+    let deltas = updates.iter().filter(|update| matches!(update, Update::Delta(_))).count();
+    let reads = reads.0.load(Ordering::Relaxed);
+    assert!(deltas > 400 && reads < 20, "{deltas} deltas, {reads} reads");
     engine.shutdown().await;
 }
