@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use jiff::Timestamp;
 use roundtable_core::Reject;
 use roundtable_core::event::{Body, Event, IterationEvent, Seq};
 use roundtable_core::id::{IterationId, SessionId};
 use roundtable_ports::Rings;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -60,7 +60,7 @@ pub struct Subscription {
     /// Whether there may be events that were not read: words alone are no reason to look.
     behind: bool,
     /// When the log was looked at. It is looked at now and then, also while much is said.
-    looked: Instant,
+    looked: Timestamp,
     /// The model calls that are known to run, and how far each was read.
     following: BTreeMap<IterationId, (u32, usize)>,
 }
@@ -88,7 +88,7 @@ impl Subscription {
             changes,
             ready: VecDeque::new(),
             behind: true,
-            looked: Instant::now(),
+            looked: engine.parts().clock.now(),
             following: BTreeMap::new(),
             engine,
             session,
@@ -133,6 +133,8 @@ impl Subscription {
                 None => std::future::pending().await,
             }
         };
+        let since = self.engine.parts().clock.now().duration_since(self.looked).unsigned_abs();
+        let look = self.engine.parts().config.poll_every.saturating_sub(since);
         tokio::select! {
             biased;
             rung = rings => {
@@ -143,7 +145,7 @@ impl Subscription {
             }
             _ = self.changes.changed() => {}
             () = self.engine.ended().cancelled() => {}
-            () = tokio::time::sleep_until(self.looked + self.engine.parts().config.poll_every) => {
+            () = tokio::time::sleep(look) => {
                 self.behind = true;
                 if self.rings.is_none() {
                     self.rings = Some(self.engine.parts().store.bell.listen(&self.session).await);
@@ -193,7 +195,7 @@ impl Subscription {
     async fn read_events(&mut self) -> Result<(), EngineError> {
         let page = self.engine.parts().store.log.read(&self.session, self.next, PAGE).await?;
         self.behind = page.len() == PAGE;
-        self.looked = Instant::now();
+        self.looked = self.engine.parts().clock.now();
         for event in page {
             self.next = event.seq.next();
             self.follow(&event);
