@@ -286,6 +286,8 @@ impl Client {
             Ok(receipt) => self.orders[index].answer = Answer::Acknowledged(receipt),
             Err(EngineError::Reject(why)) => {
                 self.orders[index].answer = Answer::Refused(why.to_string());
+                // Whoever is refused may not have heard yet why: a ring can be lost.
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
             Err(EngineError::CommandReused { id }) => {
                 panic!("{}: I2: {id} was sent twice with the same content, and refused", self.label)
