@@ -182,11 +182,14 @@ fn where_nothing_may_wait_an_idle_session_still_takes_a_message() {
 
 #[test]
 fn messages_that_wait_when_the_session_is_completed_are_dropped_one_and_all() {
-    let mut table = Table::open(vec![agent("Ada")]);
-    for text in ["one", "two", "three"] {
-        table.say(text);
+    for count in 1..=3 {
+        let mut table = Table::open(vec![agent("Ada")]);
+        table.say("now");
+        for number in 1..=count {
+            table.say(&format!("later {number}"));
+        }
+        assert_eq!(table.session().waiting.len(), count);
+        table.ok(Command::Complete { reason: "enough".to_owned() });
+        assert!(table.session().waiting.is_empty(), "{count} waited");
     }
-    assert_eq!(table.session().waiting.len(), 2);
-    table.ok(Command::Complete { reason: "enough".to_owned() });
-    assert!(table.session().waiting.is_empty());
 }
