@@ -234,7 +234,7 @@ impl Engine {
         std::mem::take(&mut self.missed())
     }
 
-    /// Leaves a session to others, until someone asks for it by name.
+    /// Leaves a session to others: from now on the sweep passes it by.
     pub(crate) fn lay_aside(&self, session: &SessionId) {
         self.aside().insert(session.clone());
     }

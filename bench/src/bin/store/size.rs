@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use roundtable::prelude::*;
+use roundtable_bench::Commits;
 use rusqlite::Connection;
 
 use super::append::TEXT;
@@ -69,29 +70,11 @@ pub async fn commits_per_turn(turns: u32) -> anyhow::Result<f64> {
     let directory = tempfile::tempdir()?;
     let (engine, session) = open(directory.path()).await?;
     session.ask("Hello?").await?;
-    // As long as someone reads what was there before, nothing is taken out of the write-ahead log.
-    let reader = Connection::open(directory.path().join("roundtable.db"))?;
-    reader.execute_batch("BEGIN; SELECT count(*) FROM session")?;
-    let before = commits(directory.path())?;
+    let commits = Commits::of(directory.path())?;
     for _ in 0..turns {
         session.ask("And then?").await?;
     }
-    let commits = commits(directory.path())? - before;
+    let commits = commits.count()?;
     engine.stop().await;
     Ok(f64::from(commits) / f64::from(turns))
-}
-
-/// How many transactions the write-ahead log has: the last frame of each says how long the file is.
-fn commits(directory: &Path) -> anyhow::Result<u32> {
-    let log = std::fs::read(directory.join("roundtable.db-wal"))?;
-    let word = |bytes: &[u8], at: usize| -> anyhow::Result<u32> {
-        Ok(u32::from_be_bytes(bytes[at..at + 4].try_into()?))
-    };
-    let (page, salt) = (word(&log, 8)? as usize, &log[16..24]);
-    let frames = log[32..].chunks_exact(24 + page).take_while(|frame| frame[8..16] == *salt);
-    let mut commits = 0;
-    for frame in frames {
-        commits += u32::from(word(frame, 4)? > 0);
-    }
-    Ok(commits)
 }
