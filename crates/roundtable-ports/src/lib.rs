@@ -15,7 +15,7 @@ pub use model::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, Tool
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
     Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
-    LogError, Ownership, Posted, Receipt, Rings, SessionLog, Snapshot, Store,
+    LogError, Ownership, Posted, Receipt, Rings, Selection, SessionLog, Snapshot, Store,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

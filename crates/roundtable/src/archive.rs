@@ -6,17 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use roundtable_backend::SqliteArchive;
-use roundtable_core::event::{Body, Event, Seq, TurnEvent};
+use roundtable_core::Reject;
+use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{SessionId, TurnId};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
-use roundtable_core::{Live, Reject};
 use roundtable_engine::EngineError;
 use roundtable_ports::{Listed, LogError};
 
 pub use verify::{Damage, Verification};
 
 use crate::error::Result;
+use crate::turn::TurnReading;
 
 /// How many events are read at once.
 const PAGE: usize = 512;
@@ -104,19 +105,9 @@ impl Archive {
     /// # Errors
     /// [`crate::Error`] when there is no such session, or its log cannot be read.
     pub async fn turn(&self, session: &SessionId, turn: &TurnId) -> Result<Option<Context>> {
-        let mut live = Live::new(session.clone());
-        let mut ended = None;
-        let known = |live: &Live| live.window.find_turn(turn).map(|record| record.context.clone());
-        let look = |event: &Arc<Event>| {
-            // The transcript lets go of a turn when it ends.
-            let ends = matches!(event.body, Body::Turn(TurnEvent::TurnEnded { .. }));
-            if ends && event.place.turn.as_ref() == Some(turn) {
-                ended = known(&live);
-            }
-            live.apply(event);
-        };
-        self.each(session, look).await?;
-        Ok(ended.or_else(|| known(&live)))
+        let mut reading = TurnReading::new(session, turn);
+        self.each(session, |event| reading.look(event)).await?;
+        Ok(reading.end())
     }
 
     /// Checks everything that is stored, event by event. What cannot be read is damage,

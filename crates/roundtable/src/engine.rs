@@ -3,7 +3,7 @@
 use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::SessionId;
 use roundtable_core::settings::Kind;
-use roundtable_ports::Listed;
+use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
 use crate::error::Result;
@@ -69,6 +69,24 @@ impl Engine {
     /// [`crate::Error`] when the store cannot be read.
     pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
         let listed = self.driver.parts().store.directory.list(most).await;
+        Ok(listed.map_err(roundtable_engine::EngineError::from)?)
+    }
+
+    /// The newest of these sessions.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.select(selection, most).await;
+        Ok(listed.map_err(roundtable_engine::EngineError::from)?)
+    }
+
+    /// The session with this id, as lists show it. It is not loaded for that.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn find(&self, session: &SessionId) -> Result<Option<Listed>> {
+        let listed = self.driver.parts().store.directory.find(session).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 

@@ -30,6 +30,7 @@ mod engine;
 mod error;
 mod session;
 mod talk;
+mod turn;
 
 pub use answer::{Answer, RoundReport};
 pub use archive::{Archive, Damage, Verification};

@@ -7,13 +7,15 @@ use futures_util::{Stream, StreamExt as _};
 use roundtable_core::MessageContext;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
-use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::id::{CommandId, SessionId, TurnId};
 use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::turn::Context as TurnContext;
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
 use roundtable_ports::Receipt;
 
 use crate::answer::{RoundReport, collect};
 use crate::error::Result;
+use crate::turn::TurnReading;
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,16 +182,39 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it cannot be read.
     pub async fn log(&self) -> Result<Vec<Arc<Event>>> {
-        let log = &self.handle.engine().parts().store.log;
         let mut events: Vec<Arc<Event>> = Vec::new();
         loop {
             let next = events.last().map_or(Seq(1), |event| event.seq.next());
-            let page = log.read(self.id(), next, 512).await.map_err(EngineError::from)?;
+            let page = self.read(next, 512).await?;
             if page.is_empty() {
                 return Ok(events);
             }
             events.extend(page);
         }
+    }
+
+    /// What happened in a turn, iteration by iteration; as far as it got, if it is still open.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the log cannot be read.
+    pub async fn turn(&self, turn: &TurnId) -> Result<Option<TurnContext>> {
+        let mut reading = TurnReading::new(self.id(), turn);
+        let mut next = Seq(1);
+        loop {
+            let page = self.read(next, 512).await?;
+            let Some(last) = page.last() else { return Ok(reading.end()) };
+            next = last.seq.next();
+            page.iter().for_each(|event| reading.look(event));
+        }
+    }
+
+    /// The events from a position on, at most so many.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when they cannot be read.
+    pub async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>> {
+        let log = &self.handle.engine().parts().store.log;
+        Ok(log.read(self.id(), from, most).await.map_err(EngineError::from)?)
     }
 
     /// The point after the last event, to fork the session there.

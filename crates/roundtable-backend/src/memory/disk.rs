@@ -8,7 +8,8 @@ use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
 use roundtable_ports::{
-    Answered, Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Posted, Snapshot,
+    Answered, Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Posted, Selection,
+    Snapshot,
 };
 use tokio::sync::watch;
 
@@ -255,13 +256,28 @@ impl Disk {
     pub(super) fn find(&self, session: &SessionId) -> Option<Listed> {
         let tables = self.tables();
         let kept = tables.sessions.get(session)?;
-        Some(Listed { session: session.clone(), head: kept.head(), summary: kept.summary.clone()? })
+        Some(Listed {
+            session: session.clone(),
+            head: kept.head(),
+            created_at: kept.events.first()?.event.at,
+            summary: kept.summary.clone()?,
+        })
     }
 
     pub(super) fn list(&self, most: usize) -> Vec<Listed> {
         let newest: Vec<SessionId> =
             self.tables().newest.iter().rev().take(most).cloned().collect();
         newest.iter().filter_map(|session| self.find(session)).collect()
+    }
+
+    pub(super) fn select(&self, selection: &Selection, most: usize) -> Vec<Listed> {
+        let newest: Vec<SessionId> = self.tables().newest.iter().rev().cloned().collect();
+        let mut sessions = newest.iter();
+        if let Some(before) = &selection.before {
+            sessions.find(|session| *session == before);
+        }
+        let listed = sessions.filter_map(|session| self.find(session));
+        listed.filter(|listed| selection.has(listed)).take(most).collect()
     }
 
     pub(super) fn list_due(&self, now: Timestamp, most: usize) -> Vec<SessionId> {

@@ -13,7 +13,7 @@ use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_ports::{
     Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
-    LogError, Ownership, Posted, Rings, SessionLog, Snapshot,
+    LogError, Ownership, Posted, Rings, Selection, SessionLog, Snapshot,
 };
 use tokio::sync::watch;
 
@@ -208,6 +208,10 @@ impl Directory for MemoryStore {
 
     async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
         Ok(self.disk.list(most))
+    }
+
+    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError> {
+        Ok(self.disk.select(selection, most))
     }
 
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError> {

@@ -5,14 +5,14 @@ use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
-use roundtable_ports::{Directory, Listed, LogError};
+use roundtable_ports::{Directory, Listed, LogError, Selection};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::append::nanoseconds;
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
-const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at";
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at";
 
 /// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
 /// sessions with work or a time are looked at, however many there are.
@@ -30,7 +30,9 @@ const NEXT: &str = "SELECT wake_at FROM session LEFT JOIN lease ON lease.session
 fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
     let (session, head) = (row.get::<_, String>(0)?, Seq(row.get(1)?));
     let (Ok(session), Some(summary)) = (session.parse(), summary(row)?) else { return Ok(None) };
-    Ok(Some(Listed { session, head, summary }))
+    let created_at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(10)?));
+    let created_at = created_at.unwrap_or_default();
+    Ok(Some(Listed { session, head, created_at, summary }))
 }
 
 /// The summary in a row; nothing when its words make no sense.
@@ -53,6 +55,30 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
 
 pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<Listed>, LogError> {
     query(connection, "ORDER BY number DESC LIMIT ?1", [limit(most)])
+}
+
+/// Goes through the sessions, newest first, until there are enough. SQLite knows capitals of ASCII
+/// only, so topics are compared here.
+fn select(
+    connection: &Connection,
+    selection: &Selection,
+    most: usize,
+) -> Result<Vec<Listed>, LogError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM session WHERE (?1 IS NULL OR \
+         number < (SELECT number FROM session WHERE id = ?1)) ORDER BY number DESC"
+    );
+    let before = selection.before.as_ref().map(SessionId::as_str);
+    let found = || {
+        let mut statement = connection.prepare_cached(&sql)?;
+        let rows = statement.query_map([before], listed)?;
+        let chosen = rows.filter(|row| match row {
+            Ok(listed) => listed.as_ref().is_some_and(|listed| selection.has(listed)),
+            Err(_) => true,
+        });
+        chosen.take(most).collect::<rusqlite::Result<Vec<_>>>()
+    };
+    Ok(found().map_err(|error| unavailable(&error))?.into_iter().flatten().collect())
 }
 
 pub(super) fn find(
@@ -83,6 +109,11 @@ impl Directory for SqliteStore {
 
     async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
         self.readers.read(move |connection| list(connection, most)).await
+    }
+
+    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError> {
+        let selection = selection.clone();
+        self.readers.read(move |connection| select(connection, &selection, most)).await
     }
 
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError> {

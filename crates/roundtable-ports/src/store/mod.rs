@@ -13,6 +13,8 @@ use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
 use roundtable_core::projection::Summary;
+use roundtable_core::session::Status;
+use roundtable_core::settings::Kind;
 
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
@@ -45,8 +47,47 @@ pub struct Listed {
     pub session: SessionId,
     /// The last event of its log.
     pub head: Seq,
+    /// When it began.
+    pub created_at: Timestamp,
     /// What there is to know of it.
     pub summary: Summary,
+}
+
+/// Which sessions someone asks for. What is not said leaves nothing out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Those of a tenant; nothing inside means those of no tenant.
+    pub tenant: Option<Option<String>>,
+    /// Those of a kind.
+    pub kind: Option<Kind>,
+    /// Those in a state.
+    pub status: Option<Status>,
+    /// Those with this in their topic, in capitals or not.
+    pub topic: Option<String>,
+    /// Those that began at this time or later.
+    pub from: Option<Timestamp>,
+    /// Those that began at this time or earlier.
+    pub to: Option<Timestamp>,
+    /// Those that began before this one: where a page of a list goes on.
+    pub before: Option<SessionId>,
+}
+
+impl Selection {
+    /// Whether a session is among them; which of two began before the other is not looked at.
+    pub fn has(&self, listed: &Listed) -> bool {
+        let summary = &listed.summary;
+        self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
+            && self.kind.is_none_or(|kind| summary.kind == kind)
+            && self.status.is_none_or(|status| summary.status == status)
+            && self.from.is_none_or(|from| listed.created_at >= from)
+            && self.to.is_none_or(|to| listed.created_at <= to)
+            && self.has_topic(&summary.topic)
+    }
+
+    fn has_topic(&self, topic: &str) -> bool {
+        let part = self.topic.as_ref().map(|part| part.to_lowercase());
+        part.is_none_or(|part| topic.to_lowercase().contains(&part))
+    }
 }
 
 /// Which sessions there are, and which of them need someone.
@@ -56,6 +97,8 @@ pub trait Directory: Send + Sync {
     async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError>;
     /// The newest sessions.
     async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError>;
+    /// The newest of these sessions.
+    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError>;
     /// Sessions that have work, or whose time has come, and that no living node owns.
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError>;
     /// When the next session that nobody owns becomes due.

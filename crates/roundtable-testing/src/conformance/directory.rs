@@ -4,7 +4,9 @@ use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use roundtable_core::event::Seq;
 use roundtable_core::projection::Summary;
-use roundtable_ports::Store;
+use roundtable_core::session::Status;
+use roundtable_core::settings::Kind;
+use roundtable_ports::{Selection, Store};
 
 use super::fixture::{Draft, env, node, session};
 
@@ -35,6 +37,51 @@ pub async fn the_directory_knows_what_is_due(store: &Store) {
         (busy.live.session.head, Summary::of(&busy.live.session))
     );
     assert_eq!(store.directory.find(&session("nobody")).await, Ok(None));
+}
+
+/// A session of a tenant with a topic.
+async fn listed(store: &Store, name: &str, topic: &str, tenant: Option<&str>) {
+    let mut draft = Draft::claim(store, name, "one").await;
+    let events = draft.open();
+    let usual = Summary::of(&draft.live.session);
+    let tenant = tenant.map(str::to_owned);
+    let summary = Summary { topic: topic.to_owned(), tenant, ..usual };
+    draft.append_as(store, Seq(0), &events, &[], &summary).await.expect("a first append");
+}
+
+pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &Store) {
+    listed(store, "a", "Über Rust", None).await;
+    listed(store, "b", "Tabs or spaces", Some("acme")).await;
+    listed(store, "c", "RUST again", None).await;
+    let all = Selection::default();
+    let select = async |selection: &Selection, most| {
+        let found = store.directory.select(selection, most).await.expect("a list");
+        found.iter().map(|listed| listed.session.suffix().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(select(&all, 10).await, ["c", "b", "a"]);
+    assert_eq!(select(&all, 2).await, ["c", "b"]);
+    let before = Selection { before: Some(session("b")), ..all.clone() };
+    assert_eq!(select(&before, 10).await, ["a"]);
+    let unknown = Selection { before: Some(session("nobody")), ..all.clone() };
+    assert_eq!(select(&unknown, 10).await, Vec::<String>::new());
+    let topic = |part: &str| Selection { topic: Some(part.to_owned()), ..all.clone() };
+    assert_eq!(select(&topic("rust"), 10).await, ["c", "a"]);
+    assert_eq!(select(&topic("über"), 10).await, ["a"]);
+    assert_eq!(select(&topic("%"), 10).await, Vec::<String>::new());
+    let tenant =
+        |name: Option<&str>| Selection { tenant: Some(name.map(str::to_owned)), ..all.clone() };
+    assert_eq!(select(&tenant(None), 10).await, ["c", "a"]);
+    assert_eq!(select(&tenant(Some("acme")), 10).await, ["b"]);
+    let kind = |kind| Selection { kind: Some(kind), ..all.clone() };
+    assert_eq!(select(&kind(Kind::Chat), 10).await, ["c", "b", "a"]);
+    assert_eq!(select(&kind(Kind::Scene), 10).await, Vec::<String>::new());
+    let paused = Selection { status: Some(Status::Paused), ..all.clone() };
+    assert_eq!(select(&paused, 10).await, Vec::<String>::new());
+    let began = store.directory.list(1).await.expect("a list").remove(0).created_at;
+    let since = |from, to| Selection { from: Some(from), to: Some(to), ..all.clone() };
+    let later = began.checked_add(SignedDuration::from_secs(1)).expect("a time");
+    assert_eq!(select(&since(began, later), 10).await, ["c", "b", "a"]);
+    assert_eq!(select(&since(later, later), 10).await, Vec::<String>::new());
 }
 
 /// A session that waits for people, and has to be looked at by a certain time.
