@@ -3,6 +3,7 @@
 mod ask;
 mod config;
 mod demo;
+mod models;
 mod out;
 mod prompt;
 mod sessions;
@@ -39,6 +40,8 @@ enum Command {
     Ask(ask::Options),
     /// Go on with a session.
     Continue(ask::GoOn),
+    /// The weights of the local models: which are there, and getting the others.
+    Models(models::Options),
     /// The tools that agents can use, and those that wait for approval.
     Tools(tools::Options),
     /// What the configuration says, and whether it makes sense.
@@ -72,6 +75,7 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
     match command {
         Command::Ask(options) => ask::ask(&read(&options.wishes)?, &options).await,
         Command::Continue(options) => ask::go_on(&read(&usual)?, &options).await,
+        Command::Models(options) => models::run(&read(&usual)?, &options),
         Command::Tools(options) => tools::run(&read(&usual)?, &options).await,
         Command::Config(command) => config::run(options, &command),
         Command::Demo(options) => demo::run(&read(&usual)?, options).await,

@@ -1,14 +1,16 @@
 //! Models for Roundtable agents.
 //!
 //! [`Catalog`] knows vendors as rows of data and makes [`HttpModel`]s of them; [`wire`] has the
-//! protocols they speak, [`Retry`] and [`Fallback`] ask again and elsewhere. [`scripted`] answers
-//! from a script: deterministic, for tests, demonstrations and benchmarks.
+//! protocols they speak, [`Retry`] and [`Fallback`] ask again and elsewhere. [`local`] models run in
+//! this process and need no key. [`scripted`] answers from a script: deterministic, for tests,
+//! demonstrations and benchmarks.
 //!
 //! Nothing here reads the environment: keys and addresses come in as values.
 
 pub mod catalog;
 mod fallback;
 mod http;
+pub mod local;
 pub mod output;
 pub mod price;
 mod retry;

@@ -1,5 +1,7 @@
 //! What counts where nobody said anything.
 
+use std::path::Path;
+
 use roundtable::models::{Catalog, RetryPolicy, Timeouts};
 
 use super::choice;
@@ -14,6 +16,7 @@ const MAX_ITERATIONS: i64 = 10;
 /// Fills in what nobody said.
 pub(super) fn fill(layers: &mut Layers, catalog: &Catalog) {
     share_openai(layers);
+    fill_local(layers);
     let choice = choice::choose(layers, catalog);
     layers.fill(Key::of(["defaults", "model"]), choice.model, Origin::Default(choice.why));
     let defaults = [("max_tokens", MAX_TOKENS), ("max_iterations", MAX_ITERATIONS)];
@@ -47,6 +50,14 @@ fn share_openai(layers: &mut Layers) {
             let origin = layers.origin(&key);
             layers.fill(Key::of(["providers", "openai-chat", part]), value, origin);
         }
+    }
+}
+
+/// The weights lie in the data directory.
+fn fill_local(layers: &mut Layers) {
+    if let Some(data) = layers.text(&Key::of(["data_dir"])) {
+        let directory = Path::new(data).join("models").display().to_string();
+        layers.fill(Key::of(["local", "directory"]), directory, Origin::usual());
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct File {
     pub providers: BTreeMap<String, Provider>,
     /// Models with a name of their own: a vendor's model with wishes, and what to ask when it fails.
     pub models: BTreeMap<String, ModelEntry>,
+    /// The models that run in this process, without a vendor and a key.
+    pub local: Local,
     /// Agents, by id.
     pub agents: BTreeMap<String, AgentEntry>,
     /// Built-in tools that are off unless they are switched on.
@@ -113,6 +115,24 @@ pub(crate) struct ModelEntry {
     /// How freely it chooses its words.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
+}
+
+/// The models that run in this process: `roundtable models fetch` gets their weights.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Local {
+    /// Where the weights are; `models` in the data directory if nothing is said. Also
+    /// ROUNDTABLE_MODELS_DIR.
+    #[schemars(with = "Option<String>")]
+    pub directory: Option<PathBuf>,
+    /// A GGUF file of your own, to generate text with instead. Its content is not checked against
+    /// the known one.
+    #[schemars(with = "Option<String>")]
+    pub model: Option<PathBuf>,
+    /// A folder of your own with `model.safetensors` and `vocab.txt`, to embed text with instead.
+    /// Its content is not checked against the known one.
+    #[schemars(with = "Option<String>")]
+    pub embedder: Option<PathBuf>,
 }
 
 /// How much a model thinks before it speaks.

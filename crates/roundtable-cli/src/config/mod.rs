@@ -7,6 +7,7 @@ mod command;
 mod defaults;
 mod file;
 mod layers;
+mod local;
 mod mistake;
 mod origin;
 mod place;

