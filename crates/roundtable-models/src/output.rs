@@ -1,6 +1,8 @@
 //! Replies that are data: how a model is held to a schema, and how what it says is checked and
 //! mended. Pure; the wires spell out what is decided here.
 
+use std::collections::VecDeque;
+
 use jsonschema::Validator;
 use roundtable_core::event::StopReason;
 use roundtable_ports::{Chunk, ModelError, ModelRequest, ToolChoice};
@@ -139,37 +141,34 @@ impl Shaper {
         Self { shape, text: String::new(), given: None, said: false, called: false }
     }
 
-    /// Takes a chunk, and gives those that may go on.
+    /// Takes a chunk, and hands on those that may go on.
     ///
     /// # Errors
     /// [`ModelError::Broken`] when the answer is empty, or does not fit and cannot be mended.
-    pub fn take(&mut self, chunk: Chunk) -> Result<Vec<Chunk>, ModelError> {
+    pub fn take(&mut self, chunk: Chunk, on: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         match chunk {
             Chunk::Text(text) if matches!(self.shape, Shape::Free) => {
                 self.said = true;
-                Ok(vec![Chunk::Text(text)])
+                on.push_back(Chunk::Text(text));
             }
-            Chunk::Text(text) => {
-                self.text.push_str(&text);
-                Ok(Vec::new())
-            }
+            Chunk::Text(text) => self.text.push_str(&text),
             Chunk::ToolCall { name, arguments, .. } if self.shape.tool() == Some(&name) => {
                 self.given.get_or_insert(arguments);
-                Ok(Vec::new())
             }
             Chunk::ToolCall { .. } => {
                 self.called = true;
-                Ok(vec![chunk])
+                on.push_back(chunk);
             }
-            Chunk::Reasoning(_) | Chunk::Citation(_) => Ok(vec![chunk]),
+            Chunk::Reasoning(_) | Chunk::Citation(_) => on.push_back(chunk),
             Chunk::Done(mut record) => {
-                let reply = self.reply(record.stop)?;
+                on.extend(self.reply(record.stop)?);
                 if self.given.is_some() && !self.called && record.stop == StopReason::ToolCalls {
                     record.stop = StopReason::End;
                 }
-                Ok(reply.into_iter().chain([Chunk::Done(record)]).collect())
+                on.push_back(Chunk::Done(record));
             }
         }
+        Ok(())
     }
 
     fn reply(&self, stop: StopReason) -> Result<Option<Chunk>, ModelError> {

@@ -2,12 +2,13 @@
 //! provider asks for it, and not for ever.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::StreamExt as _;
-use futures_util::stream;
+use futures_util::{Stream, StreamExt as _};
 use roundtable_ports::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream};
 use serde::Deserialize;
 
@@ -114,5 +115,22 @@ pub(crate) async fn begin(
         return Err(ModelError::Broken("the answer ended before it began".to_owned()));
     };
     let first: Chunk = first?;
-    Ok(stream::once(async { Ok(first) }).chain(rest).boxed())
+    Ok(Begun { first: Some(first), rest }.boxed())
+}
+
+/// An answer whose first chunk was waited for.
+struct Begun {
+    first: Option<Chunk>,
+    rest: ModelStream,
+}
+
+impl Stream for Begun {
+    type Item = Result<Chunk, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match self.first.take() {
+            Some(first) => Poll::Ready(Some(Ok(first))),
+            None => self.rest.as_mut().poll_next(cx),
+        }
+    }
 }

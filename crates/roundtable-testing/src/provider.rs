@@ -252,11 +252,15 @@ async fn read_request(socket: &mut TcpStream) -> Option<Received> {
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
         .collect();
-    let length: usize = headers["content-length"].parse().expect("a length");
-    while bytes.len() < length {
+    let length = headers.get("content-length").map(|length| length.parse().expect("a length"));
+    while bytes.len() < length.unwrap_or(0) {
         read_on(socket, &mut bytes).await?;
     }
-    let body = serde_json::from_slice(&bytes).expect("JSON");
+    // A request without a body is a question about the server itself.
+    let body = match length {
+        Some(_) => serde_json::from_slice(&bytes).expect("JSON"),
+        None => Value::Null,
+    };
     Some(Received { line, headers, body, stage: Stage::Arrived })
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask bench models`: what the engine costs over a real connection, beside a client
 //! written by hand that asks the same provider in the same run.
 
+mod alone;
 mod bare;
 mod client;
 mod provider;
@@ -32,8 +33,10 @@ const REPEATS: usize = 7;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    match std::env::args().nth(1).as_deref() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.first().map(String::as_str) {
         Some(provider::ROLE) => provider::run().await,
+        Some(alone::ROLE) => tokio::spawn(async move { alone::run(&args[1..]).await }).await?,
         Some(other) => anyhow::bail!("this benchmark does not know `{other}`"),
         // On a worker, like any caller inside a server: the main thread adds a switch per wake-up.
         None => tokio::spawn(measure()).await?,

@@ -5,6 +5,7 @@ mod row;
 
 use std::collections::BTreeMap;
 
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use roundtable_core::budget::Price;
 
 pub use profile::{Effort, EffortStyle, LateSystem, OutputMode, Profile, Quirks, ToolIds, Tuning};
@@ -54,6 +55,16 @@ pub enum CatalogError {
         /// Why.
         reason: String,
     },
+    /// A header cannot be sent.
+    #[error("the header \"{header}\" for {vendor} cannot be sent: {reason}")]
+    BadHeader {
+        /// The vendor.
+        vendor: String,
+        /// The header's name.
+        header: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// The catalog's text makes no sense.
     #[error("the catalog makes no sense: {0}")]
     Malformed(String),
@@ -80,6 +91,9 @@ pub struct Endpoint {
     pub auth: Option<Auth>,
     /// The address, when it is not the vendor's own.
     pub base_url: Option<String>,
+    /// Headers for every request, which count before those that are sent anyway. They may hold a
+    /// password, so they are kept like keys.
+    pub headers: BTreeMap<String, Secret>,
     /// The address of a proxy; it may hold a password, so it is kept like a key.
     pub proxy: Option<Secret>,
     /// What is wanted of the model.
@@ -173,21 +187,45 @@ impl Catalog {
     /// # Errors
     /// When the vendor is not known, or wants a key or an address that is not there.
     pub fn model(&self, name: &str, endpoint: Endpoint) -> Result<HttpModel, CatalogError> {
-        let profile = Profile { tuning: endpoint.tuning, ..self.profile(name)? };
+        let mut profile = Profile { tuning: endpoint.tuning, ..self.profile(name)? };
         let vendor = self.vendor(&profile.vendor)?;
         let key = endpoint.key.filter(|key| !key.is_empty());
         if key.is_none() && !vendor.key_optional {
             let variables = vendor.key_env.clone();
             return Err(CatalogError::NoKey { vendor: profile.vendor, variables });
         }
+        let base_url = vendor.address(&profile.vendor, endpoint.base_url.as_deref())?;
+        // A gateway in the vendor's place may refuse what only the vendor knows.
+        profile.quirks.cache_key &= vendor.base_url.as_ref() == Some(&base_url);
         let target = Target {
-            base_url: vendor.address(&profile.vendor, endpoint.base_url.as_deref())?,
+            base_url,
             auth: endpoint.auth.unwrap_or(vendor.auth),
+            headers: headers(&profile.vendor, &endpoint.headers)?,
+            secrets: key.iter().chain(endpoint.headers.values()).cloned().collect(),
             key,
             proxy: endpoint.proxy,
         };
         Ok(HttpModel::new(profile, target, endpoint.timeouts, endpoint.caps)?)
     }
+}
+
+/// Headers as they are sent, marked so that nothing prints them.
+fn headers(vendor: &str, said: &BTreeMap<String, Secret>) -> Result<HeaderMap, CatalogError> {
+    let mut headers = HeaderMap::new();
+    for (header, value) in said {
+        let bad = |reason| CatalogError::BadHeader {
+            vendor: vendor.to_owned(),
+            header: header.clone(),
+            reason,
+        };
+        let name = HeaderName::from_bytes(header.as_bytes());
+        let name = name.map_err(|_| bad("no header can be called that"))?;
+        let value = HeaderValue::from_str(value.reveal());
+        let mut value = value.map_err(|_| bad("its value has characters that none can have"))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
 }
 
 /// Whether a text can name a model: it may become part of an address.

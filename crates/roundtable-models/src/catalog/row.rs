@@ -36,6 +36,12 @@ pub struct Vendor {
     /// whatever [`Vendor::auth`] says of keys.
     #[serde(default)]
     pub bearer_env: Vec<String>,
+    /// The variables that its own tools read headers from, by the header.
+    #[serde(default)]
+    pub header_env: BTreeMap<String, String>,
+    /// The variables that its own tools read any headers from, a `Name: value` on each line.
+    #[serde(default)]
+    pub header_lines_env: Vec<String>,
     /// The variables that people name its model in.
     #[serde(default)]
     pub model_env: Vec<String>,
@@ -132,17 +138,22 @@ impl Vendor {
         })
     }
 
-    /// An address with its scheme. A host alone is one of this network, as Ollama has it; where it
-    /// says to listen everywhere, it is reached here.
+    /// An address with its scheme. A host alone is one of this network, as Ollama has it, and a
+    /// port alone one of this machine; where it says to listen everywhere, it is reached here.
     fn hosted(&self, own: &str) -> String {
-        if own.contains("://") {
-            return own.to_owned();
-        }
-        let own = own.replacen("0.0.0.0", "127.0.0.1", 1);
-        match self.base_url_port {
-            Some(port) if !own.contains(':') => format!("http://{own}:{port}"),
-            _ => format!("http://{own}"),
-        }
+        let (scheme, rest) = own.split_once("://").unwrap_or(("", own));
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        // The colons of an address in brackets are no ports.
+        let colon = host.rfind(':').filter(|at| *at > host.rfind(']').unwrap_or(0) || *at == 0);
+        let (host, port) = host.split_at(colon.unwrap_or(host.len()));
+        let host = match (host, self.base_url_port) {
+            ("" | "0.0.0.0" | "[::]", Some(_)) => "127.0.0.1",
+            _ => host,
+        };
+        let usual = self.base_url_port.filter(|_| scheme.is_empty() && port.is_empty());
+        let usual = usual.map(|port| format!(":{port}")).unwrap_or_default();
+        let scheme = if scheme.is_empty() { "http" } else { scheme };
+        format!("{scheme}://{host}{port}{usual}{path}")
     }
 
     /// Where requests go.

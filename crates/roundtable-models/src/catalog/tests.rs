@@ -100,6 +100,23 @@ fn addresses_are_completed_and_checked() {
     assert_eq!(address("ollama", "box:11434").unwrap(), "http://box:11434/v1");
     assert_eq!(address("ollama", "0.0.0.0").unwrap(), "http://127.0.0.1:11434/v1");
     assert_eq!(address("ollama", "http://box:11434/v1/").unwrap(), "http://box:11434/v1");
+    // As Ollama's own clients read them.
+    for (own, meant) in [
+        ("0.0.0.0:11434", "http://127.0.0.1:11434/v1"),
+        ("http://0.0.0.0:8080", "http://127.0.0.1:8080/v1"),
+        (":8080", "http://127.0.0.1:8080/v1"),
+        ("box/", "http://box:11434/v1"),
+        ("box/path/", "http://box:11434/path/v1"),
+        ("box:80/path", "http://box:80/path/v1"),
+        ("http://box", "http://box/v1"),
+        ("https://box", "https://box/v1"),
+        ("[::1]", "http://[::1]:11434/v1"),
+        ("[::1]:8080", "http://[::1]:8080/v1"),
+        ("[::]", "http://127.0.0.1:11434/v1"),
+        ("https://[::1]:8080/path", "https://[::1]:8080/path/v1"),
+    ] {
+        assert_eq!(address("ollama", own).unwrap(), meant, "{own}");
+    }
     assert_eq!(
         address("openai", "https://gateway.example/v1/").unwrap(),
         "https://gateway.example/v1"
@@ -109,6 +126,33 @@ fn addresses_are_completed_and_checked() {
     assert!(address("openai", "https://x/?key=1").unwrap_err().contains('?'));
     let leaky = address("openai", "https://me:sk-canary@x").unwrap_err();
     assert!(leaky.contains("give the key as a key") && !leaky.contains("canary"));
+}
+
+#[test]
+fn a_gateway_in_a_vendor_s_place_is_not_sent_what_only_the_vendor_knows() {
+    let cache_key = |address: Option<&str>| {
+        catalog().model("openai/gpt-5", with_key(address)).unwrap().profile().quirks.cache_key
+    };
+    assert!(cache_key(None) && cache_key(Some("https://api.openai.com/v1/")));
+    assert!(!cache_key(Some("http://127.0.0.1:4000/v1")));
+}
+
+#[test]
+fn headers_that_cannot_be_sent_are_refused_without_their_value() {
+    let made = |header: &str, value: &str| {
+        let headers = [(header.to_owned(), Secret::new(value))].into();
+        catalog().model("openai/x", Endpoint { headers, ..with_key(None) })
+    };
+    assert!(made("OpenAI-Project", "proj_1").is_ok());
+    let said = |header: &str, value: &str| made(header, value).unwrap_err().to_string();
+    assert_eq!(
+        said("a b", "canary"),
+        "the header \"a b\" for openai cannot be sent: no header can be called that"
+    );
+    assert_eq!(
+        said("x-team", "canary\nx: y"),
+        "the header \"x-team\" for openai cannot be sent: its value has characters that none can have"
+    );
 }
 
 #[test]
@@ -129,6 +173,7 @@ fn a_dated_version_is_its_model_and_a_smaller_one_is_not() {
 fn s28_nothing_that_is_made_of_an_endpoint_shows_its_key() {
     let endpoint = Endpoint {
         proxy: Some(Secret::new("http://me:proxy-canary@127.0.0.1:1")),
+        headers: [("x-gateway".to_owned(), Secret::new("header-canary"))].into(),
         ..with_key(None)
     };
     let shown = format!("{endpoint:?} {:?}", catalog().model("openai/x", endpoint.clone()));

@@ -1,19 +1,18 @@
 //! A response's body as events, held to time and size.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use futures_util::stream::{self, BoxStream};
-use futures_util::{Stream, StreamExt as _};
+use futures_util::Stream;
+use futures_util::stream::BoxStream;
 use roundtable_ports::ModelError;
 use sse_stream::{Sse, SseByteStream};
 
-use super::{Caps, Timeouts, chain};
-
-/// The events of an answer.
-pub type Events = BoxStream<'static, Result<Sse, ModelError>>;
+use super::patience::{Late, Patience};
+use super::{Caps, chain};
 
 /// Why a body cannot be read on.
 #[derive(Debug, thiserror::Error)]
@@ -28,69 +27,82 @@ enum BodyError {
     Reset(String),
 }
 
-/// The events of a body.
-pub fn events<S, E>(bytes: S, timeouts: Timeouts, caps: Caps) -> Events
-where
-    S: Stream<Item = Result<Bytes, E>> + Send + 'static,
-    E: std::error::Error + 'static,
-{
-    let since_event = Arc::new(AtomicUsize::new(0));
-    let pace = Pace { bytes: bytes.boxed(), wait: timeouts.first_byte, idle: timeouts.idle };
-    let held = Held { caps, total: 0, since_event: since_event.clone() };
-    let checked = stream::unfold((pace, held), |(mut pace, mut held)| async move {
-        let piece = match pace.next().await? {
-            Ok(piece) => held.take(piece),
-            Err(error) => Err(error),
-        };
-        Some((piece, (pace, held)))
-    });
-    // A last event without its blank line is an event all the same.
-    let closed = checked.chain(stream::once(async { Ok(Bytes::from_static(b"\n\n")) }));
-    let events = SseByteStream::new(closed.boxed()).map(move |event| {
-        since_event.store(0, Ordering::Relaxed);
-        event.map_err(|error| meaning(&error))
-    });
-    events.boxed()
-}
-
-/// Bytes that have to come in time.
-struct Pace<E> {
-    bytes: BoxStream<'static, Result<Bytes, E>>,
-    wait: Duration,
-    idle: Duration,
-}
-
-impl<E: std::error::Error + 'static> Pace<E> {
-    async fn next(&mut self) -> Option<Result<Bytes, BodyError>> {
-        let piece = tokio::time::timeout(self.wait, self.bytes.next()).await;
-        self.wait = self.idle;
-        match piece {
-            Err(_) => Some(Err(BodyError::Late)),
-            Ok(None) => None,
-            Ok(Some(Ok(piece))) => Some(Ok(piece)),
-            Ok(Some(Err(error))) => Some(Err(BodyError::Reset(chain(&error)))),
-        }
+impl From<Late> for BodyError {
+    fn from(Late: Late) -> Self {
+        Self::Late
     }
 }
 
-/// Bytes that may not be too many.
+/// The events of an answer.
+pub struct Events {
+    events: SseByteStream<Held>,
+    since_event: Arc<AtomicUsize>,
+}
+
+impl Events {
+    /// The events of a body.
+    pub fn new(bytes: Pieces, patience: Patience, caps: Caps) -> Self {
+        let since_event = Arc::new(AtomicUsize::new(0));
+        let counted = since_event.clone();
+        let held = Held { bytes, patience, caps, total: 0, since_event: counted, ended: false };
+        Self { events: SseByteStream::new(held), since_event }
+    }
+
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Sse, ModelError>>> {
+        let event = ready!(Pin::new(&mut self.events).poll_next(cx));
+        self.since_event.store(0, Ordering::Relaxed);
+        Poll::Ready(event.map(|event| event.map_err(|error| meaning(&error))))
+    }
+}
+
+/// The bytes of a body, as they come.
+pub type Pieces = BoxStream<'static, reqwest::Result<Bytes>>;
+
+/// Bytes that have to come in time and may not be too many.
 struct Held {
+    bytes: Pieces,
+    patience: Patience,
     caps: Caps,
     total: usize,
     /// Bytes since the last event; the reader of events sets it back.
     since_event: Arc<AtomicUsize>,
+    ended: bool,
+}
+
+impl Stream for Held {
+    type Item = Result<Bytes, BodyError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        match self.bytes.as_mut().poll_next(cx) {
+            Poll::Pending => self.patience.poll(cx).map(|late| Some(Err(late.into()))),
+            Poll::Ready(Some(Ok(piece))) => Poll::Ready(Some(self.take(piece))),
+            Poll::Ready(Some(Err(error))) => {
+                Poll::Ready(Some(Err(BodyError::Reset(chain(&error)))))
+            }
+            // A last event without its blank line is an event all the same.
+            Poll::Ready(None) => {
+                self.ended = true;
+                Poll::Ready(Some(Ok(Bytes::from_static(b"\n\n"))))
+            }
+        }
+    }
 }
 
 impl Held {
     fn take(&mut self, piece: Bytes) -> Result<Bytes, BodyError> {
+        self.patience.heard()?;
         self.total = self.total.saturating_add(piece.len());
         if self.total > self.caps.total_bytes {
             return Err(BodyError::Total(self.caps.total_bytes));
         }
-        let before = self.since_event.fetch_add(piece.len(), Ordering::Relaxed);
+        let before = self.since_event.load(Ordering::Relaxed);
         if before > self.caps.event_bytes {
             return Err(BodyError::Event(self.caps.event_bytes));
         }
+        self.since_event.store(before.saturating_add(piece.len()), Ordering::Relaxed);
         Ok(piece)
     }
 }

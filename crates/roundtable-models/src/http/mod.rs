@@ -5,14 +5,15 @@ mod body;
 mod client;
 pub(crate) mod failure;
 mod limits;
+mod patience;
 mod reading;
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response};
 use roundtable_core::id::IterationId;
 use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
@@ -26,7 +27,9 @@ use crate::output::{Shape, Shaper};
 use crate::secret::Secret;
 use crate::window;
 use crate::wire::{Outgoing, Settings};
+use body::Events;
 use failure::{Failure, shown};
+use patience::{Late, Patience};
 use reading::Reading;
 
 /// The most of a refusal's body that is read.
@@ -47,6 +50,10 @@ pub(crate) struct Target {
     pub base_url: String,
     pub auth: Auth,
     pub key: Option<Secret>,
+    /// Headers that its user wants to be sent.
+    pub headers: HeaderMap,
+    /// What is taken out of everything that the provider says.
+    pub secrets: Arc<[Secret]>,
     pub proxy: Option<Secret>,
 }
 
@@ -70,7 +77,7 @@ impl HttpModel {
         &self,
         outgoing: &Outgoing,
         key: &IterationId,
-        first: Duration,
+        patience: &mut Patience,
     ) -> Result<Response, ModelError> {
         let url = format!("{}{}", self.target.base_url, outgoing.path);
         let mut builder = self.client.post(url).header(CONTENT_TYPE, "application/json");
@@ -82,8 +89,9 @@ impl HttpModel {
         if let Some((name, value)) = self.credentials()? {
             builder = builder.header(name, value);
         }
+        builder = builder.headers(self.target.headers.clone());
         let sent = builder.body(outgoing.body.to_string()).send();
-        let response = tokio::time::timeout(first, sent).await.map_err(|_| ModelError::Timeout)?;
+        let response = patience.with(sent).await.map_err(|Late| ModelError::Timeout)?;
         response.map_err(|error| self.unreachable(error))
     }
 
@@ -137,7 +145,7 @@ impl HttpModel {
     }
 
     fn scrub(&self, text: &str) -> String {
-        self.target.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
+        scrub(&self.target.secrets, text.to_owned())
     }
 }
 
@@ -164,21 +172,14 @@ impl Model for HttpModel {
         let wire = self.profile.wire;
         let outgoing = wire.request(&request, &self.profile, &shape);
         let settings = Settings::new(&request, &self.profile, &shape, self.caps);
-        let total = tokio::time::sleep(self.timeouts.total);
-        let first = self.timeouts.first_byte.min(self.timeouts.total);
-        let response = self.send(&outgoing, &request.key, first).await?;
+        let mut patience = Patience::new(self.timeouts);
+        let response = self.send(&outgoing, &request.key, &mut patience).await?;
         if !response.status().is_success() || !may_be_events(&response) {
             return Err(self.refused(response).await);
         }
-        let events = body::events(response.bytes_stream(), self.timeouts, self.caps);
-        let reading = Reading::new(
-            events,
-            wire.decoder(settings),
-            Shaper::new(shape),
-            total,
-            self.target.key.clone(),
-        );
-        Ok(reading.stream())
+        let events = Events::new(response.bytes_stream().boxed(), patience, self.caps);
+        let (decoder, shaper) = (wire.decoder(settings), Shaper::new(shape));
+        Ok(Reading::new(events, decoder, shaper, self.target.secrets.clone()).boxed())
     }
 }
 
@@ -187,6 +188,11 @@ impl Model for HttpModel {
 fn may_be_events(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     !kind.is_some_and(|kind| kind.starts_with("application/json") || kind.starts_with("text/html"))
+}
+
+/// A text without these secrets.
+fn scrub(secrets: &[Secret], text: String) -> String {
+    secrets.iter().fold(text, |text, secret| secret.scrub(&text))
 }
 
 /// An error and what caused it, without repeating itself.

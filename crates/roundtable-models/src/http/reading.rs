@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use futures_util::StreamExt as _;
-use futures_util::stream;
-use roundtable_ports::{Chunk, ModelError, ModelStream};
+use futures_util::Stream;
+use roundtable_ports::{Chunk, ModelError};
 use sse_stream::Sse;
-use tokio::time::Sleep;
 
 use super::body::Events;
+use super::scrub;
 use crate::output::Shaper;
 use crate::secret::Secret;
 use crate::wire::Decoder;
@@ -18,11 +19,30 @@ pub struct Reading {
     events: Events,
     decoder: Box<dyn Decoder>,
     shaper: Shaper,
-    /// The end of the time for the whole answer.
-    total: Pin<Box<Sleep>>,
-    key: Option<Secret>,
+    secrets: Arc<[Secret]>,
     ready: VecDeque<Chunk>,
     over: bool,
+}
+
+impl Stream for Reading {
+    type Item = Result<Chunk, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                self.over |= matches!(chunk, Chunk::Done(_));
+                return Poll::Ready(Some(Ok(chunk)));
+            }
+            if self.over {
+                return Poll::Ready(None);
+            }
+            let event = ready!(self.events.poll_next(cx));
+            if let Err(error) = self.take(event) {
+                self.over = true;
+                return Poll::Ready(Some(Err(self.scrubbed(error))));
+            }
+        }
+    }
 }
 
 impl Reading {
@@ -30,44 +50,13 @@ impl Reading {
         events: Events,
         decoder: Box<dyn Decoder>,
         shaper: Shaper,
-        total: Sleep,
-        key: Option<Secret>,
+        secrets: Arc<[Secret]>,
     ) -> Self {
-        let (total, ready) = (Box::pin(total), VecDeque::new());
-        Self { events, decoder, shaper, total, key, ready, over: false }
+        Self { events, decoder, shaper, secrets, ready: VecDeque::new(), over: false }
     }
 
-    pub fn stream(self) -> ModelStream {
-        let chunks = stream::unfold(self, |mut reading| async move {
-            let chunk = reading.next().await?;
-            Some((chunk, reading))
-        });
-        chunks.boxed()
-    }
-
-    async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
-        loop {
-            if let Some(chunk) = self.ready.pop_front() {
-                self.over |= matches!(chunk, Chunk::Done(_));
-                return Some(Ok(chunk));
-            }
-            if self.over {
-                return None;
-            }
-            if let Err(error) = self.read().await {
-                self.over = true;
-                return Some(Err(self.scrubbed(error)));
-            }
-        }
-    }
-
-    /// Reads on, until the next event or the end.
-    async fn read(&mut self) -> Result<(), ModelError> {
-        let event = tokio::select! {
-            biased;
-            () = &mut self.total => return Err(ModelError::Timeout),
-            event = self.events.next() => event,
-        };
+    /// Takes the next event, or the end.
+    fn take(&mut self, event: Option<Result<Sse, ModelError>>) -> Result<(), ModelError> {
         let chunks = match event {
             Some(event) => self.decode(&event?)?,
             None => {
@@ -76,7 +65,7 @@ impl Reading {
             }
         };
         for chunk in chunks {
-            self.ready.extend(self.shaper.take(chunk)?);
+            self.shaper.take(chunk, &mut self.ready)?;
         }
         if self.over && self.ready.is_empty() {
             return Err(ModelError::Broken("the answer has no end".to_owned()));
@@ -93,8 +82,7 @@ impl Reading {
 
     /// An error inside a stream may repeat the key like any other text of a provider.
     fn scrubbed(&self, error: ModelError) -> ModelError {
-        let Some(key) = &self.key else { return error };
-        let clean = |text: String| key.scrub(&text);
+        let clean = |text: String| scrub(&self.secrets, text);
         match error {
             ModelError::Auth(text) => ModelError::Auth(clean(text)),
             ModelError::Overloaded(text) => ModelError::Overloaded(clean(text)),

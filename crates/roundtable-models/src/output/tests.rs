@@ -25,11 +25,11 @@ fn done(stop: StopReason) -> Chunk {
 /// What becomes of an answer.
 fn shaped(shape: Shape, chunks: Vec<Chunk>) -> Result<Vec<Chunk>, ModelError> {
     let mut shaper = Shaper::new(shape);
-    let mut all = Vec::new();
+    let mut all = VecDeque::new();
     for chunk in chunks {
-        all.extend(shaper.take(chunk)?);
+        shaper.take(chunk, &mut all)?;
     }
-    Ok(all)
+    Ok(all.into())
 }
 
 fn text(text: &str) -> Chunk {

@@ -5,6 +5,7 @@ pub mod anthropic;
 mod calls;
 pub mod gemini;
 mod ids;
+mod mould;
 mod names;
 mod offer;
 pub mod openai_chat;

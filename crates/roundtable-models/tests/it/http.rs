@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use roundtable_core::budget::Price;
 use roundtable_core::message::Message;
-use roundtable_models::{Caps, Fallback, Retry, RetryPolicy, Timeouts};
+use roundtable_models::{Caps, Catalog, Endpoint, Fallback, Retry, RetryPolicy, Secret, Timeouts};
 use roundtable_ports::{Chunk, Facts, Model, ModelError};
 use roundtable_testing::provider::{Answer, CANARY, Received, Server};
 use serde_json::json;
@@ -261,6 +261,28 @@ async fn what_is_known_of_a_chain_holds_for_each_of_its_models() {
     let unpriced = [model("openai/gpt-5"), model("groq/x")];
     let facts = Facts { window: Some(400_000), price: None };
     assert_eq!(Fallback::new(unpriced).facts(), facts);
+}
+
+#[tokio::test]
+async fn headers_that_its_user_wants_are_sent_and_count_before_ours() {
+    let echo = "{\"error\":{\"message\":\"no team-canary-1 here\"}}";
+    let server = Server::start(vec![Answer::json(400, echo)]).await;
+    let said =
+        [("OpenAI-Project", "proj_1"), ("X-Team", "team-canary-1"), ("Authorization", "Other")];
+    let endpoint = Endpoint {
+        key: Some(Secret::new(CANARY)),
+        base_url: Some(server.address.clone()),
+        headers: said.map(|(name, value)| (name.to_owned(), Secret::new(value))).into(),
+        ..Endpoint::default()
+    };
+    let model = Catalog::builtin().unwrap().model("openai/gpt-5", endpoint).unwrap();
+    let error = model.stream(request("ann", 1, 1)).await.err().unwrap();
+    assert_eq!(error, ModelError::BadRequest("no *** here".to_owned()));
+    let headers = &server.received()[0].headers;
+    assert_eq!(headers["openai-project"], "proj_1");
+    assert_eq!(headers["x-team"], "team-canary-1");
+    assert_eq!(headers["authorization"], "Other");
+    assert!(!format!("{model:?}").contains("team-canary-1"));
 }
 
 #[tokio::test]

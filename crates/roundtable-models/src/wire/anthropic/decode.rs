@@ -151,6 +151,10 @@ impl AnthropicDecoder {
         let open: Vec<u64> = self.blocks.keys().copied().collect();
         let mut chunks: Vec<Chunk> = open.into_iter().flat_map(|index| self.stop(index)).collect();
         let mut end = std::mem::take(&mut self.end);
+        // Some gateways call every end the same.
+        if self.calls.any() && end.stop == StopReason::End {
+            end.stop = StopReason::ToolCalls;
+        }
         let counts = &self.counts;
         let (cached, written) = (
             count(&counts["cache_read_input_tokens"]),

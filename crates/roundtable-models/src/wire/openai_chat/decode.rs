@@ -7,6 +7,7 @@ use roundtable_ports::{Chunk, ModelError};
 use serde_json::{Map, Value};
 
 use super::super::calls::{Calls, Open};
+use super::super::mould::Mould;
 use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
 use super::token::Token;
 use crate::http::failure::Failure;
@@ -15,6 +16,7 @@ use crate::price::{Tally, micros};
 /// Decodes one answer.
 pub struct ChatDecoder {
     settings: Settings,
+    mould: Mould,
     calls: Calls,
     open: Vec<(Option<u64>, Open)>,
     /// Thoughts by the field that they came in.
@@ -31,6 +33,7 @@ impl ChatDecoder {
         Self {
             calls: Calls::new(settings.caps),
             settings,
+            mould: Mould::default(),
             open: Vec::new(),
             thoughts: Map::new(),
             citations: Vec::new(),
@@ -160,7 +163,11 @@ impl Decoder for ChatDecoder {
         if data == "[DONE]" {
             return self.end();
         }
+        if let Some(text) = self.mould.text(data) {
+            return Ok(vec![Chunk::Text(text.into_owned())]);
+        }
         if let Some(Token { text, model }) = Token::find(data) {
+            self.mould.keep(data, &text);
             self.spoken_by(model.filter(|model| !model.is_empty()));
             return Ok(vec![Chunk::Text(text.into_owned())]);
         }
