@@ -1,9 +1,10 @@
 //! What Roundtable asks of the world: small traits, and errors that a caller can act on.
 //!
-//! [`Store`] keeps sessions, [`Model`] speaks for agents, [`Tool`] acts for them, [`Clock`] and
-//! [`Ids`] are the only sources of time and chance.
+//! [`Store`] keeps sessions, [`Model`] speaks for agents, [`Tool`] acts for them, [`Embedder`] makes
+//! vectors of texts, [`Clock`] and [`Ids`] are the only sources of time and chance.
 
 mod clock;
+mod embedder;
 mod model;
 mod store;
 mod tool;
@@ -11,11 +12,13 @@ mod tool_context;
 mod toolkit;
 
 pub use clock::{Clock, Ids};
+pub use embedder::{Embedder, EmbedderError, Space};
 pub use model::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
-    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
-    LogError, Ownership, Posted, Receipt, Rings, Selection, SessionLog, Snapshot, Store,
+    Answered, Batch, Bell, CommandRecord, Directory, Drafts, FoundVector, Inbox, LeaseError,
+    Leases, Listed, LogError, NewVector, Ownership, Posted, Receipt, Rings, Selection, SessionLog,
+    Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

@@ -8,8 +8,11 @@ use super::Finding;
 const RULES: &[(&str, Knows)] = &[
     ("roundtable-core", Knows::Only(&[])),
     ("roundtable-ports", Knows::Only(&["roundtable-core"])),
-    ("roundtable-backend", Knows::Only(&["roundtable-core", "roundtable-ports"])),
-    ("roundtable-local", Knows::Only(&["roundtable-core", "roundtable-ports"])),
+    (
+        "roundtable-backend",
+        Knows::Only(&["roundtable-core", "roundtable-local", "roundtable-ports"]),
+    ),
+    ("roundtable-local", Knows::Only(&[])),
     ("roundtable-memory", Knows::Only(&["roundtable-core", "roundtable-ports"])),
     (
         "roundtable-models",
@@ -113,13 +116,9 @@ mod tests {
 
     #[test]
     fn adapters_know_neither_engine_nor_each_other() {
-        for adapter in [
-            "roundtable-backend",
-            "roundtable-models",
-            "roundtable-memory",
-            "roundtable-local",
-            "roundtable-tools",
-        ] {
+        for adapter in
+            ["roundtable-backend", "roundtable-models", "roundtable-memory", "roundtable-tools"]
+        {
             assert_eq!(refused(adapter, &["roundtable-core", "roundtable-ports"]), [""; 0]);
             assert_eq!(refused(adapter, &["roundtable-engine"]), ["depends on roundtable-engine"]);
         }
@@ -131,7 +130,14 @@ mod tests {
             refused("roundtable-memory", &["roundtable-local"]),
             ["depends on roundtable-local"]
         );
-        assert_eq!(refused("roundtable-models", &["roundtable-local"]), [""; 0]);
+        // Numbers and nothing else: whoever needs them may use them, and it knows nobody.
+        for user in ["roundtable-models", "roundtable-backend"] {
+            assert_eq!(refused(user, &["roundtable-local"]), [""; 0]);
+        }
+        assert_eq!(
+            refused("roundtable-local", &["roundtable-core"]),
+            ["depends on roundtable-core"]
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ use roundtable_ports::{
 };
 use tokio::sync::watch;
 
+use super::vectors::Piles;
+
 /// An event with the epoch of the writer who committed it.
 #[derive(Debug, Clone)]
 pub struct StoredEvent {
@@ -74,6 +76,7 @@ pub struct Disk {
     tables: Mutex<Tables>,
     /// Changes when something is posted or answered.
     posts: watch::Sender<u64>,
+    pub(super) vectors: Piles,
 }
 
 impl Disk {

@@ -3,6 +3,7 @@
 
 mod disk;
 mod faults;
+mod vectors;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! Erasing a person's words. The header of an event stays, so that the chain still holds; its body
-//! goes, and everything that was made of it: search, drafts, the snapshot, what the inbox keeps,
-//! and the digests by which a short text could be guessed.
+//! goes, and everything that was made of it: search, vectors, drafts, the snapshot, what the inbox
+//! keeps, and the digests by which a short text could be guessed.
 
 use roundtable_core::event::Seq;
 use roundtable_ports::{LogError, Ownership};
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::append::{check_epoch, execute};
 use super::lineage::{self, Lineage};
 use super::writer::unavailable;
-use super::{SqliteStore, event_id, search};
+use super::{SqliteStore, event_id, search, vectors};
 
 /// Which words are to be erased.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +103,7 @@ impl SqliteStore {
             Err(refused) => Ok(Err(refused)),
         };
         let erased = self.writer.write(erase).await??;
+        self.shelf.clear();
         while self.writer.write(clean_search).await? {}
         self.writer.write_alone(clean_file).await?;
         Ok(erased)
@@ -186,6 +187,7 @@ fn forget_traces(
     seqs: &[Seq],
 ) -> Result<(), LogError> {
     let session = own.session.as_str();
+    vectors::forget(connection, session)?;
     execute(connection, "DELETE FROM draft WHERE session = ?1", [session])?;
     execute(connection, "DELETE FROM snapshot WHERE session = ?1", [place.number])?;
     // What the inbox keeps of commands that are in the log. The others are not in it yet.
@@ -221,7 +223,7 @@ fn clean_search(connection: &Connection) -> Result<bool, LogError> {
 }
 
 /// Moves everything into the file and empties the write-ahead log, in which the words still are.
-fn clean_file(connection: &Connection) -> Result<(), LogError> {
+pub(super) fn clean_file(connection: &Connection) -> Result<(), LogError> {
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
     match busy.map_err(|error| unavailable(&error))? {
         0 => Ok(()),

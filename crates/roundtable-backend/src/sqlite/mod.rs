@@ -18,9 +18,12 @@ mod scene;
 mod schema;
 mod seal;
 mod search;
+mod shelf;
+mod vectors;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use roundtable_core::event::Seq;
 
@@ -31,6 +34,7 @@ use file::DataFile;
 use liveness::Liveness;
 use reader::Readers;
 pub use scene::{SceneMessage, SceneRound};
+use shelf::Shelf;
 use writer::Writer;
 
 /// The file in a data directory.
@@ -102,6 +106,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Writer,
     liveness: Liveness,
+    shelf: Arc<Shelf>,
     file: DataFile,
 }
 
@@ -138,7 +143,8 @@ impl SqliteStore {
         let writer =
             Writer::start(connection, file.clone()).map_err(|error| unusable(&path, &error))?;
         let liveness = Liveness::new(directory.join("nodes"));
-        Ok(Self { bell, readers, writer, liveness, file })
+        let shelf = Arc::new(Shelf::new());
+        Ok(Self { bell, readers, writer, liveness, shelf, file })
     }
 
     /// The file.

@@ -12,15 +12,21 @@ use rusqlite::{Batch, Connection};
 use crate::process::{Node, Role};
 use crate::table::{Table, lines, session, shell};
 
-const FIRST: &str = include_str!("../../src/sqlite/schema/1.sql");
+const STEPS: [&str; 2] =
+    [include_str!("../../src/sqlite/schema/1.sql"), include_str!("../../src/sqlite/schema/2.sql")];
 
-/// Begins to make the file and does not finish: so many statements of the first step, in a
-/// transaction that is never committed.
-pub fn begin(directory: &Path, statements: usize) {
+/// Brings the file to its form before a step, then begins that step and does not finish: so many
+/// statements of it, in a transaction that is never committed.
+pub fn begin(directory: &Path, step: usize, statements: usize) {
     let connection = Connection::open(directory.join("roundtable.db")).unwrap();
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    for (version, earlier) in STEPS[..step].iter().enumerate() {
+        connection.execute_batch(earlier).unwrap();
+        connection.pragma_update(None, "application_id", 0x5274_626c).unwrap();
+        connection.pragma_update(None, "user_version", version + 1).unwrap();
+    }
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut batch = Batch::new(&connection, FIRST);
+    let mut batch = Batch::new(&connection, STEPS[step]);
     for _ in 0..statements {
         batch.next().unwrap().expect("one more statement").execute([]).unwrap();
     }
@@ -38,31 +44,42 @@ fn form(directory: &Path) -> Vec<String> {
     form
 }
 
-fn statements() -> usize {
+/// How many statements each step has.
+fn statements() -> Vec<usize> {
     let connection = Connection::open_in_memory().unwrap();
-    let mut batch = Batch::new(&connection, FIRST);
-    let mut count = 0;
-    while let Some(mut statement) = batch.next().unwrap() {
-        statement.execute([]).unwrap();
-        count += 1;
-    }
-    count
+    let count = |step: &&str| {
+        let mut batch = Batch::new(&connection, step);
+        let mut count = 0;
+        while let Some(mut statement) = batch.next().unwrap() {
+            statement.execute([]).unwrap();
+            count += 1;
+        }
+        count
+    };
+    STEPS.iter().map(count).collect()
 }
 
 #[test]
 fn f40_a_migration_that_is_killed_at_any_statement_is_completed_by_the_next_process() {
     let fresh = tempfile::tempdir().unwrap();
     drop(SqliteStore::open(fresh.path()).unwrap());
-    let (form_of_fresh, count) = (form(fresh.path()), statements());
-    assert!(count > 20, "{count}");
-    for killed_after in 0..=count {
-        let directory = tempfile::tempdir().unwrap();
-        let name = directory.path().display().to_string();
-        let mut node = Node::start(&Role::Migrate { directory: name, statements: killed_after });
-        assert!(!node.wait_for_end(), "it was to die after {killed_after} statements");
-        assert!(matches!(SqliteArchive::open(directory.path()), Err(OpenError::Missing { .. })));
-        drop(SqliteStore::open(directory.path()).unwrap());
-        assert_eq!(form(directory.path()), form_of_fresh, "killed after {killed_after} statements");
+    let (form_of_fresh, counts) = (form(fresh.path()), statements());
+    assert!(counts.iter().sum::<usize>() > 24, "{counts:?}");
+    for (step, count) in counts.into_iter().enumerate() {
+        for killed_after in 0..=count {
+            let directory = tempfile::tempdir().unwrap();
+            let name = directory.path().display().to_string();
+            let role = Role::Migrate { directory: name, step, statements: killed_after };
+            assert!(!Node::start(&role).wait_for_end(), "it was to die after {killed_after}");
+            let archive = SqliteArchive::open(directory.path()).map(drop);
+            assert!(archive.is_err(), "a file that is not finished is not read");
+            drop(SqliteStore::open(directory.path()).unwrap());
+            assert_eq!(
+                form(directory.path()),
+                form_of_fresh,
+                "killed after {killed_after} of {step}"
+            );
+        }
     }
 }
 
@@ -74,8 +91,8 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     let head = table.head("lake").await;
     // A newer version comes along and changes the file under a process that runs.
     let shell = shell(directory.path());
-    shell.execute_batch("PRAGMA user_version = 2").unwrap();
-    let told = "the file has format 2 now, and this process knows format 1: \
+    shell.execute_batch("PRAGMA user_version = 3").unwrap();
+    let told = "the file has format 3 now, and this process knows format 2: \
                 restart it with the version of roundtable that changed the file";
     let read = table.store.read(&session("lake"), Seq(1), 10).await.unwrap_err().to_string();
     assert!(read.contains(told), "{read}");
@@ -83,7 +100,7 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     assert!(written.contains(told), "{written}");
     let stored = format!("SELECT count(*) FROM event WHERE (id & 0xffffffff) > {head}");
     assert_eq!(lines(&shell, &stored), ["0"], "nothing was written");
-    shell.execute_batch("PRAGMA user_version = 1").unwrap();
+    shell.execute_batch("PRAGMA user_version = 2").unwrap();
     assert_eq!(table.store.read(&session("lake"), Seq(1), 1).await.unwrap().len(), 1);
     table.engine.stop().await;
 }
@@ -96,8 +113,8 @@ fn a_newer_file_is_refused_and_left_as_it_is() {
     let before = form(directory.path());
     let refused = SqliteStore::open(directory.path()).map(drop).unwrap_err();
     let file = directory.path().join("roundtable.db");
-    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 7, newest: 1 });
-    let words = "has format 7; this build knows formats up to 1: update roundtable, or choose another data directory";
+    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 7, newest: 2 });
+    let words = "has format 7; this build knows formats up to 2: update roundtable, or choose another data directory";
     assert_eq!(refused.to_string(), format!("{} {words}", file.display()));
     assert_eq!(form(directory.path()), before);
 }

@@ -124,6 +124,11 @@ impl<K: Ord + Hash + Clone> Matrix<K> {
         true
     }
 
+    /// The keys, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.keys.iter()
+    }
+
     /// The vector under a key.
     pub fn find(&self, key: &K) -> Option<&[f32]> {
         Some(self.row(*self.places.get(key)?))

@@ -1,9 +1,10 @@
-//! Where sessions are kept: a log, leases on it, a bell, and two things that can be lost.
+//! Where sessions are kept: a log, leases on it, a bell, vectors, and two things that can be lost.
 
 mod bell;
 mod inbox;
 mod leases;
 mod log;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
 pub use leases::{LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
+pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
 
 /// What running model calls have said so far: overwritable rows, not events.
 #[async_trait]
@@ -105,7 +107,7 @@ pub trait Directory: Send + Sync {
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
 }
 
-/// A place to keep sessions: the six sides of one backend.
+/// A place to keep sessions: the seven sides of one backend.
 #[derive(Clone)]
 pub struct Store {
     /// The truth.
@@ -120,13 +122,15 @@ pub struct Store {
     pub directory: Arc<dyn Directory>,
     /// What other processes want.
     pub inbox: Arc<dyn Inbox>,
+    /// What texts mean.
+    pub vectors: Arc<dyn Vectors>,
 }
 
 impl Store {
     /// A store whose sides are one and the same thing.
     pub fn of<B>(backend: Arc<B>) -> Self
     where
-        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + 'static,
+        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + 'static,
     {
         Self {
             log: backend.clone(),
@@ -134,7 +138,8 @@ impl Store {
             bell: backend.clone(),
             drafts: backend.clone(),
             directory: backend.clone(),
-            inbox: backend,
+            inbox: backend.clone(),
+            vectors: backend,
         }
     }
 }

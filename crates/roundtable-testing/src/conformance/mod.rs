@@ -6,6 +6,7 @@ mod fixture;
 mod inbox;
 mod lease;
 mod log;
+mod vectors;
 
 use roundtable_ports::Store;
 
@@ -37,4 +38,11 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     directory::the_directory_finds_the_newest_of_those_that_are_asked_for(&make()).await;
     directory::the_directory_knows_when_something_is_due_next(&make()).await;
     directory::what_living_nodes_own_does_not_hide_what_is_due(&make()).await;
+    vectors::the_nearest_are_found_the_best_first(&make()).await;
+    vectors::a_vector_is_replaced_and_removed_by_its_key(&make()).await;
+    vectors::a_batch_goes_in_whole_or_not_at_all(&make()).await;
+    vectors::s26_nothing_is_found_outside_of_the_scopes_that_were_named(&make()).await;
+    vectors::spaces_are_worlds_of_their_own(&make()).await;
+    vectors::f37_what_is_erased_is_gone_from_the_search_too(&make()).await;
+    vectors::many_put_and_search_at_once(&make()).await;
 }

@@ -28,8 +28,8 @@ fn obeys() {
         .expect("a runtime");
     match serde_json::from_str(&role).expect("a role") {
         Role::Node(role) => runtime.block_on(serve(&role)),
-        Role::Migrate { directory, statements } => {
-            migration::begin(Path::new(&directory), statements);
+        Role::Migrate { directory, step, statements } => {
+            migration::begin(Path::new(&directory), step, statements);
             std::process::abort();
         }
         Role::Write { directory, name, times } => {

@@ -33,8 +33,8 @@ const MARK: &str = "@@";
 pub enum Role {
     /// A process with an engine.
     Node(NodeRole),
-    /// A process that dies in the middle of making the file, after so many statements.
-    Migrate { directory: String, statements: usize },
+    /// A process that dies in the middle of making the file, after so many statements of a step.
+    Migrate { directory: String, step: usize, statements: usize },
     /// A process that appends to sessions of its own, as fast as it can, so many times.
     Write { directory: String, name: String, times: u32 },
 }
