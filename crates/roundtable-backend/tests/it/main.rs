@@ -21,3 +21,4 @@ mod process;
 mod scene;
 mod size;
 mod table;
+mod vectors;

@@ -242,9 +242,13 @@ async fn future(store: &Arc<SqliteStore>) {
 }
 
 /// The file as text: its form as this version has it, and a line for each row.
-fn dump(directory: &Path) -> String {
+pub fn dump(directory: &Path) -> String {
     let shell = shell(directory);
-    let mut text = include_str!("../../../src/sqlite/schema/1.sql").to_owned();
+    let mut text = concat!(
+        include_str!("../../../src/sqlite/schema/1.sql"),
+        include_str!("../../../src/sqlite/schema/2.sql"),
+    )
+    .to_owned();
     for name in ["user_version", "application_id"] {
         let value = &lines(&shell, &format!("PRAGMA {name}"))[0];
         let _ = writeln!(text, "PRAGMA {name} = {value};");

@@ -4,6 +4,8 @@
 
 mod make;
 
+pub use make::dump;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use roundtable_models::scripted::ScriptedModel;
 use tokio::sync::mpsc;
 
 use super::{Ask, Line, MARK, NodeRole, Question, Role, Tell, node};
-use crate::migration;
+use crate::{migration, vectors};
 
 /// Not a test: the inside of the processes that the tests of this module start.
 #[test]
@@ -31,6 +31,9 @@ fn obeys() {
         Role::Migrate { directory, step, statements } => {
             migration::begin(Path::new(&directory), step, statements);
             std::process::abort();
+        }
+        Role::Embed { directory, batches } => {
+            runtime.block_on(vectors::die_while_putting(Path::new(&directory), batches));
         }
         Role::Write { directory, name, times } => {
             runtime.block_on(write(Path::new(&directory), &name, times));
