@@ -1,0 +1,78 @@
+//! What every handler has: the sessions, who may call, and how much is allowed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::Tokens;
+use crate::sessions::Sessions;
+
+/// How much is allowed.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// How many bytes a body may have.
+    pub body: usize,
+    /// How many answers to context requests may be given at once.
+    pub results: usize,
+    /// How long a call may wait for a round before it is told that the round is still running.
+    pub wait_budget: Duration,
+    /// How many streams may be open.
+    pub streams: usize,
+    /// How long a reader may take to read what it was sent.
+    pub patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1024 * 1024,
+            results: 256,
+            wait_budget: Duration::from_secs(25),
+            streams: 16 * 1024,
+            patience: Duration::from_secs(20),
+        }
+    }
+}
+
+/// What the handlers share.
+pub(crate) struct Shared {
+    pub sessions: Sessions,
+    pub tokens: Tokens,
+    pub limits: Limits,
+    /// The places of readers.
+    pub seats: Arc<Semaphore>,
+    /// Cancelled when the server stops: what waits ends, and says where to go on.
+    pub stopping: CancellationToken,
+}
+
+/// What the handlers share, in their hands.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+impl App {
+    pub fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// An app without tokens, for tests.
+    #[cfg(test)]
+    pub fn of(engine: roundtable::Engine) -> Self {
+        Self::new(Shared {
+            sessions: Sessions::new(engine),
+            tokens: Tokens::default(),
+            limits: Limits::default(),
+            seats: Arc::new(Semaphore::new(8)),
+            stopping: CancellationToken::new(),
+        })
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}

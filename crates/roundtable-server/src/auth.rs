@@ -1,0 +1,148 @@
+//! Who is calling. A token of the configuration names an actor and a tenant; where there are no
+//! tokens, the server listens on loopback only and everyone is `local`.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, StatusCode};
+use roundtable::models::Secret;
+use sha2::{Digest as _, Sha256};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// The actor of whoever calls a server without tokens.
+const LOCAL: &str = "local";
+
+/// Someone who calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// Who.
+    pub actor: String,
+    /// For which tenant.
+    pub tenant: Option<String>,
+}
+
+impl Principal {
+    /// Whoever sits at this machine.
+    pub fn local() -> Self {
+        Self { actor: LOCAL.to_owned(), tenant: None }
+    }
+}
+
+/// Those who may call, and how they are known.
+#[derive(Clone, Default)]
+pub struct Tokens(Vec<([u8; 32], Principal)>);
+
+impl Tokens {
+    /// The same with one more. Only a digest of the token is kept.
+    #[must_use]
+    pub fn token(mut self, value: &Secret, principal: Principal) -> Self {
+        self.0.push((digest(value.reveal()), principal));
+        self
+    }
+
+    /// Whether anyone may call who can reach the server.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whose token it is. Every token is compared, in the same time, whatever was sent.
+    fn find(&self, sent: &str) -> Option<&Principal> {
+        let sent = digest(sent);
+        let mut found = None;
+        for (known, principal) in &self.0 {
+            if is_same(known, &sent) {
+                found = Some(principal);
+            }
+        }
+        found
+    }
+
+    fn principal(&self, headers: &HeaderMap) -> Result<Principal, Problem> {
+        if self.is_empty() {
+            return Ok(Principal::local());
+        }
+        let found = bearer(headers).and_then(|sent| self.find(sent)).cloned();
+        found.ok_or_else(|| {
+            let what = "say who you are: send `Authorization: Bearer TOKEN` with a token of the server's configuration";
+            Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated", what)
+        })
+    }
+}
+
+/// The one way in which a token is sent; cookies and addresses are no place for it.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// Compares without telling, by the time that it takes, how much is right.
+fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+/// Lets only those pass who are known, and tells the handlers who it is.
+pub(crate) async fn authenticate(
+    State(app): State<App>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let principal = app.tokens.principal(request.headers())?;
+    request.extensions_mut().insert(principal);
+    Ok(next.run(request).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens() -> Tokens {
+        let of =
+            |actor: &str| Principal { actor: actor.to_owned(), tenant: Some(actor.to_owned()) };
+        Tokens::default()
+            .token(&Secret::new("aaaaaaaaaaaaaaaa"), of("ann"))
+            .token(&Secret::new("bbbbbbbbbbbbbbbb"), of("bob"))
+    }
+
+    fn who(tokens: &Tokens, sent: &[&str]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for value in sent {
+            headers.append(AUTHORIZATION, value.parse().unwrap());
+        }
+        tokens.principal(&headers).ok().map(|principal| principal.actor)
+    }
+
+    #[test]
+    fn a_token_names_its_actor_and_nothing_else_does() {
+        let tokens = tokens();
+        assert_eq!(who(&tokens, &["Bearer bbbbbbbbbbbbbbbb"]).as_deref(), Some("bob"));
+        assert_eq!(who(&tokens, &["bearer aaaaaaaaaaaaaaaa"]).as_deref(), Some("ann"));
+        for wrong in ["", "Bearer", "Bearer ", "Bearer aaaaaaaaaaaaaaa", "Basic aaaaaaaaaaaaaaaa"] {
+            assert_eq!(who(&tokens, &[wrong]), None, "{wrong}");
+        }
+        let both = ["Bearer aaaaaaaaaaaaaaaa", "Bearer bbbbbbbbbbbbbbbb"];
+        assert_eq!(who(&tokens, &both), None, "two are one too many");
+    }
+
+    #[test]
+    fn without_tokens_everyone_is_local() {
+        assert_eq!(who(&Tokens::default(), &[]).as_deref(), Some("local"));
+    }
+
+    #[test]
+    fn s29_tokens_are_compared_as_digests_of_one_length() {
+        assert!(is_same(&digest("a"), &digest("a")));
+        assert!(!is_same(&digest("a"), &digest("b")));
+        let mut near = digest("a");
+        near[31] ^= 1;
+        assert!(!is_same(&digest("a"), &near));
+    }
+}

@@ -1,0 +1,264 @@
+//! A session, as someone outside reads it while it happens: from any point, each event once. Every
+//! transport encodes this one feed.
+//!
+//! Nothing is kept for a reader but one page of the log: what it has not read yet stays there. One
+//! that takes too long is sent away and told where to go on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use jiff::Timestamp;
+use roundtable::Since;
+use roundtable::core::event::{Body, Event, Seq, SessionEvent};
+use roundtable::core::id::SessionId;
+use roundtable::core::session::Status;
+use roundtable::driver::{Delta, EngineError, Subscription, Update};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::sessions::Authorized;
+
+/// A place in a session's log, as a reader names it: `ses_…:12`. The session is part of it, so that
+/// a place in another one is not taken for a place in this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Position {
+    session: Option<SessionId>,
+    seq: Seq,
+}
+
+impl Position {
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let (session, seq) = match text.rsplit_once(':') {
+            Some((session, seq)) => (session.parse().ok().map(Some), seq),
+            None => (Some(None), text),
+        };
+        let digits = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
+        let seq = seq.parse().ok().filter(|_| digits).map(Seq);
+        let (Some(session), Some(seq)) = (session, seq) else {
+            let what =
+                "this is no place in a log; send the id of the last event that you got, as it was";
+            return Err(Problem::bad_request("malformed_position", what));
+        };
+        Ok(Self { session, seq })
+    }
+
+    /// The place of an event, as its id.
+    pub fn name(session: &SessionId, seq: Seq) -> String {
+        format!("{session}:{seq}")
+    }
+
+    fn within(&self, session: &SessionId) -> Result<Seq, Problem> {
+        if self.session.as_ref().is_some_and(|named| named != session) {
+            let what = "this is a place in another session; read this one from its start, or from an event of its own";
+            return Err(Problem::new(StatusCode::CONFLICT, "other_session", what));
+        }
+        Ok(self.seq)
+    }
+}
+
+/// Why a feed ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// The session is over.
+    Completed,
+    /// The reader took too long.
+    Slow,
+    /// The server stops.
+    Stopping,
+    /// The log cannot be read just now.
+    Unavailable,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Frame {
+    /// Something happened.
+    Event(Arc<Event>),
+    /// Something is being said.
+    Delta(Delta),
+    /// There is no more for now; it goes on after this event.
+    End { reason: Reason, resume_from: Seq },
+}
+
+/// A session that is being read.
+pub(crate) struct Feed {
+    app: App,
+    subscription: Subscription,
+    /// The last event that the reader was given.
+    seen: Seq,
+    /// When it was given something.
+    handed: Option<Timestamp>,
+    /// Whether that was the last event of the session.
+    completed: bool,
+    over: bool,
+    /// One of the places that readers have.
+    _seat: OwnedSemaphorePermit,
+}
+
+impl Feed {
+    /// Begins after a place. Nothing when the session is over and all of it was read.
+    pub async fn open(
+        app: &App,
+        session: &Authorized<SessionId>,
+        after: Option<&Position>,
+    ) -> Result<Option<Self>, Problem> {
+        let seen = after.map(|after| after.within(session.id())).transpose()?.unwrap_or_default();
+        let listed = session.listed();
+        if listed.summary.status == Status::Completed && seen == listed.head {
+            return Ok(None);
+        }
+        let seat = app.seats.clone().try_acquire_owned().map_err(|_| {
+            let what = "too many readers are connected; try again in a moment";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", what)
+        })?;
+        let subscription = app.sessions.get(session).updates(Since::After(seen)).await?;
+        Ok(Some(Self {
+            app: app.clone(),
+            subscription,
+            seen,
+            handed: None,
+            completed: false,
+            over: false,
+            _seat: seat,
+        }))
+    }
+
+    /// What comes next; nothing after the end.
+    pub async fn next(&mut self) -> Option<Frame> {
+        if self.over {
+            return None;
+        }
+        let frame = match (self.completed, self.is_slow()) {
+            (true, _) => self.end(Reason::Completed),
+            (false, true) => self.end(Reason::Slow),
+            (false, false) => self.wait().await,
+        };
+        self.handed = Some(self.app.sessions.clock().now());
+        Some(frame)
+    }
+
+    async fn wait(&mut self) -> Frame {
+        let stopping = self.app.stopping.clone();
+        let update = tokio::select! {
+            biased;
+            () = stopping.cancelled() => Err(EngineError::Stopping),
+            update = self.subscription.next() => update,
+        };
+        match update {
+            Ok(Update::Event(event)) => {
+                self.seen = event.seq;
+                self.completed =
+                    matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }));
+                Frame::Event(event)
+            }
+            Ok(Update::Delta(delta)) => Frame::Delta(delta),
+            Err(EngineError::Stopping) => self.end(Reason::Stopping),
+            Err(_) => self.end(Reason::Unavailable),
+        }
+    }
+
+    /// A transport asks for more as soon as it has room; when it comes back late, its reader does
+    /// not keep up.
+    fn is_slow(&mut self) -> bool {
+        let now = self.app.sessions.clock().now();
+        // From here on it is the reader who waits, even if it stops waiting and asks again.
+        let taken = self.handed.take().map_or(Duration::ZERO, |handed| {
+            now.duration_since(handed).try_into().unwrap_or_default()
+        });
+        taken > self.app.limits.patience
+    }
+
+    fn end(&mut self, reason: Reason) -> Frame {
+        self.over = true;
+        Frame::End { reason, resume_from: self.seen }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable::Engine;
+    use roundtable::models::scripted::{Script, ScriptedModel};
+    use roundtable_testing::PausedClock;
+
+    use super::*;
+    use crate::auth::Principal;
+    use crate::sessions::Action;
+
+    #[test]
+    fn f23_a_place_is_one_or_it_is_refused() {
+        let session: SessionId = "ses_a".parse().unwrap();
+        let within = |text: &str| Position::parse(text).and_then(|place| place.within(&session));
+        assert_eq!(within("12"), Ok(Seq(12)));
+        assert_eq!(within(&Position::name(&session, Seq(7))), Ok(Seq(7)));
+        assert_eq!(within("ses_b:7").unwrap_err().body.reason, "other_session");
+        let bad = [
+            "",
+            ":",
+            "x",
+            "-1",
+            "+1",
+            "1.0",
+            "ses_a:",
+            "ses_a:x",
+            "../x:1",
+            "99999999999999999999",
+        ];
+        for bad in bad {
+            assert_eq!(within(bad).unwrap_err().body.reason, "malformed_position", "{bad}");
+        }
+    }
+
+    /// A feed of a session with a few events.
+    async fn feed() -> (Feed, roundtable::Session, Engine) {
+        let engine = Engine::builder()
+            .model("scripted", ScriptedModel::new(Script::default()))
+            .clock(PausedClock::starting(0))
+            .build();
+        let engine = engine.await.unwrap();
+        let session = engine.chat("x").agent("Ann").open().await.unwrap();
+        session.ask("Go.").await.unwrap();
+        let app = App::of(engine.clone());
+        let caller = Principal::local();
+        let id =
+            app.sessions.authorize(&caller, Action::Read, session.id().as_str()).await.unwrap();
+        (Feed::open(&app, &id, None).await.unwrap().unwrap(), session, engine)
+    }
+
+    fn seq(frame: Option<Frame>) -> Seq {
+        match frame {
+            Some(Frame::Event(event)) => event.seq,
+            other => panic!("no event: {other:?}"),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f21_a_reader_that_takes_too_long_is_sent_away_and_told_where_to_go_on() {
+        let (mut feed, _, engine) = feed().await;
+        assert_eq!(seq(feed.next().await), Seq(1));
+        tokio::time::advance(Duration::from_secs(19)).await;
+        assert_eq!(seq(feed.next().await), Seq(2), "one that is only slow is waited for");
+        tokio::time::advance(Duration::from_secs(21)).await;
+        let end = Frame::End { reason: Reason::Slow, resume_from: Seq(2) };
+        assert_eq!(feed.next().await, Some(end));
+        assert_eq!(feed.next().await, None);
+        engine.shutdown().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f21_a_reader_that_waits_because_nothing_happens_is_not_slow() {
+        let (mut feed, session, engine) = feed().await;
+        let head = loop {
+            let next = tokio::time::timeout(Duration::from_secs(60), feed.next()).await;
+            match next {
+                Ok(frame) => drop(frame.unwrap()),
+                Err(_) => break feed.seen,
+            }
+        };
+        assert!(head > Seq(5));
+        session.say("Again.").await.unwrap();
+        assert_eq!(seq(feed.next().await), head.next());
+        engine.shutdown().await;
+    }
+}

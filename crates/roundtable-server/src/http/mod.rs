@@ -1,0 +1,6 @@
+//! The HTTP API: one file per resource, each with its routes.
+
+pub(crate) mod context;
+pub(crate) mod health;
+pub(crate) mod session;
+pub(crate) mod turn;

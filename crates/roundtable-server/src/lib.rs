@@ -1,0 +1,38 @@
+//! Roundtable over HTTP and MCP.
+//!
+//! The server is an embedder like any other: it knows the library and nothing below it. A request
+//! passes the gate (is it meant for this server?), then it is asked who calls, then a handler asks
+//! [`sessions`] for the session: there is no other way to one.
+//!
+//! ```no_run
+//! use roundtable::prelude::*;
+//! use roundtable_server::{Server, Settings};
+//!
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::builder().sqlite("data").build().await?;
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:7777").await?;
+//! let shutdown = async { /* a signal */ };
+//! Server::new(engine, Settings::default()).run(listener, shutdown).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod app;
+mod auth;
+mod feed;
+mod gate;
+mod http;
+mod json;
+mod openapi;
+mod patient;
+mod problem;
+mod routes;
+mod server;
+mod sessions;
+mod sse;
+mod wire;
+
+pub use app::Limits;
+pub use auth::{Principal, Tokens};
+pub use routes::Door;
+pub use server::{ServeError, Server, Settings, check};

@@ -1,0 +1,151 @@
+//! The description of the HTTP API, OpenAPI 3.1, made of the table of routes. Its schemas are JSON
+//! Schema, so the types' own are used as they are.
+
+use http::Method;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::problem::ProblemBody;
+use crate::routes::{self, Door, Route};
+
+/// A type's schema.
+pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The schema of a type.
+pub(crate) fn schema_of<T: JsonSchema>() -> SchemaOf {
+    |generator| generator.subschema_for::<T>()
+}
+
+/// What a route answers when all goes well.
+pub(crate) enum Answer {
+    /// JSON.
+    Json(SchemaOf),
+    /// Server-sent events; nothing more when there is nothing more to come.
+    Events,
+}
+
+/// Something that is said in an address or in a header.
+pub(crate) struct Param {
+    pub name: &'static str,
+    pub place: &'static str,
+    pub what: &'static str,
+    pub schema: Value,
+}
+
+impl Param {
+    /// A part of the path that is an id.
+    pub fn id(name: &'static str, what: &'static str) -> Self {
+        let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" });
+        Self { name, place: "path", what, schema }
+    }
+
+    pub fn query(name: &'static str, what: &'static str, schema: Value) -> Self {
+        Self { name, place: "query", what, schema }
+    }
+
+    pub fn header(name: &'static str, what: &'static str) -> Self {
+        Self { name, place: "header", what, schema: json!({ "type": "string" }) }
+    }
+
+    fn describe(&self) -> Value {
+        json!({
+            "name": self.name,
+            "in": self.place,
+            "description": self.what,
+            "required": self.place == "path",
+            "schema": self.schema,
+        })
+    }
+}
+
+/// What there is to know of a route.
+pub(crate) struct Operation {
+    pub id: &'static str,
+    pub what: &'static str,
+    pub params: Vec<Param>,
+    pub body: Option<SchemaOf>,
+    pub answer: Answer,
+    /// What else can come of it, besides what can come of every route.
+    pub problems: &'static [(u16, &'static str)],
+}
+
+/// The whole description.
+pub(crate) fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let mut paths = Map::new();
+    for route in routes::all() {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = describe(&route, &mut generator);
+    }
+    let schemas = generator.take_definitions(true);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Roundtable",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Durable conversations among several LLM agents.",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+    })
+}
+
+fn describe(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let operation = &route.operation;
+    let mut described = json!({
+        "operationId": operation.id,
+        "summary": operation.what,
+        "parameters": operation.params.iter().map(Param::describe).collect::<Vec<_>>(),
+        "responses": responses(route, generator),
+    });
+    if route.door == Door::Known {
+        described["security"] = json!([{}, { "token": [] }]);
+    }
+    if let Some(body) = operation.body {
+        let content = json!({ "application/json": { "schema": body(generator) } });
+        described["requestBody"] = json!({ "required": true, "content": content });
+    }
+    described
+}
+
+fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let problem = generator.subschema_for::<ProblemBody>();
+    let problem = json!({ "application/json": { "schema": problem } });
+    let mut responses = match route.operation.answer {
+        Answer::Json(schema) => {
+            let content = json!({ "application/json": { "schema": schema(generator) } });
+            json!({ "200": { "description": "What was asked for.", "content": content } })
+        }
+        Answer::Events => json!({
+            "200": {
+                "description": "Server-sent events.",
+                "content": { "text/event-stream": { "schema": { "type": "string" } } },
+            },
+            "204": { "description": "The session is over, and you have all of it." },
+        }),
+    };
+    let bodies: &[(u16, &str)] =
+        &[(413, "The body is too long."), (415, "The body is not said to be JSON.")];
+    let bodies = if route.method == Method::POST { bodies } else { &[] };
+    let known: &[(u16, &str)] = &[(401, "Say who you are.")];
+    let known = if route.door == Door::Known { known } else { &[] };
+    let always = [
+        (403, "The name or the page is none of the server's."),
+        (503, "The server is stopping, or the store is out of reach."),
+    ];
+    let all = route.operation.problems.iter().chain(bodies).chain(known).chain(&always);
+    for (status, what) in all {
+        responses[status.to_string()] = json!({ "description": what, "content": problem });
+    }
+    responses
+}

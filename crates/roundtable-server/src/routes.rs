@@ -1,0 +1,69 @@
+//! All routes in one table: the router, the description of the API and the tests of access are made
+//! of it, so none of them can forget one.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::MethodRouter;
+use http::{Method, StatusCode};
+
+use crate::app::App;
+use crate::auth;
+use crate::gate::{self, Gate};
+use crate::http as api;
+use crate::openapi::Operation;
+use crate::problem::Problem;
+
+/// Who may use a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// Everyone who can reach the server.
+    Open,
+    /// Those whom the server knows.
+    Known,
+}
+
+/// A route.
+pub(crate) struct Route {
+    pub method: Method,
+    pub path: &'static str,
+    pub door: Door,
+    pub operation: Operation,
+    pub handler: MethodRouter<App>,
+}
+
+/// All routes.
+pub(crate) fn all() -> Vec<Route> {
+    let groups = [
+        api::health::routes(),
+        api::session::routes(),
+        api::turn::routes(),
+        api::context::routes(),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+/// The routes behind the gate.
+pub(crate) fn router(app: &App, gate: Gate) -> Router {
+    let mut router = Router::new();
+    for Route { path, door, handler, .. } in all() {
+        let handler = match door {
+            Door::Open => handler,
+            Door::Known => handler.layer(from_fn_with_state(app.clone(), auth::authenticate)),
+        };
+        router = router.route(path, handler);
+    }
+    router
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state((app.clone(), gate), gate::gate))
+        .with_state(app.clone())
+}
+
+async fn unknown() -> Problem {
+    Problem::not_found("there is nothing at this address; GET /openapi.json lists what there is")
+}
+
+async fn wrong_method() -> Problem {
+    let what = "this address does not take this method; GET /openapi.json lists what there is";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", what)
+}

@@ -1,0 +1,108 @@
+//! The server: an engine, those who may call it, and a listener.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::Method;
+use roundtable::Engine;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, Limits, Shared};
+use crate::auth::Tokens;
+use crate::gate::Gate;
+use crate::patient::PatientListener;
+use crate::routes::{self, Door};
+use crate::sessions::Sessions;
+
+/// How a server runs.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// Those who may call. Without any, the server listens on loopback only.
+    pub tokens: Tokens,
+    /// Names that the server answers to, besides `localhost` and addresses.
+    pub hosts: Vec<String>,
+    /// Origins of pages that may call it, besides its own: `https://app.example`.
+    pub origins: Vec<String>,
+    /// How much is allowed.
+    pub limits: Limits,
+}
+
+/// Why a server does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Anyone could use it.
+    #[error(
+        "{address} can be reached from other machines, and there are no tokens: anyone could use the server. \
+         Add a [[token]] to the configuration, or listen on 127.0.0.1"
+    )]
+    Unprotected {
+        /// Where it was to listen.
+        address: SocketAddr,
+    },
+    /// The listener fails.
+    #[error("the server cannot listen: {0}")]
+    Listen(#[from] std::io::Error),
+}
+
+/// A server.
+pub struct Server {
+    app: App,
+    settings: Settings,
+}
+
+impl Server {
+    /// A server of this engine's sessions.
+    pub fn new(engine: Engine, settings: Settings) -> Self {
+        let app = App::new(Shared {
+            sessions: Sessions::new(engine),
+            tokens: settings.tokens.clone(),
+            limits: settings.limits.clone(),
+            seats: Arc::new(Semaphore::new(settings.limits.streams)),
+            stopping: CancellationToken::new(),
+        });
+        Self { app, settings }
+    }
+
+    /// Every route: method, path, and who may use it.
+    pub fn routes() -> Vec<(Method, &'static str, Door)> {
+        routes::all().into_iter().map(|route| (route.method, route.path, route.door)).collect()
+    }
+
+    /// Serves until `shutdown` is there; then it takes nothing new and lets what waits end.
+    ///
+    /// # Errors
+    /// [`ServeError`] when the listener can be reached from other machines and there are no
+    /// tokens, or when it fails.
+    pub async fn run(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServeError> {
+        let address = listener.local_addr()?;
+        check(address, &self.settings.tokens)?;
+        let gate = Gate::new(address, &self.settings.hosts, &self.settings.origins);
+        let router = routes::router(&self.app, gate);
+        let stopping = self.app.stopping.clone();
+        let signal = async move {
+            shutdown.await;
+            stopping.cancel();
+        };
+        let listener = PatientListener { listener, patience: self.settings.limits.patience };
+        Ok(axum::serve(listener, router).with_graceful_shutdown(signal).await?)
+    }
+}
+
+/// Refuses to let everyone in.
+///
+/// # Errors
+/// [`ServeError::Unprotected`] when the address can be reached from other machines and there are
+/// no tokens.
+pub fn check(address: SocketAddr, tokens: &Tokens) -> Result<(), ServeError> {
+    if tokens.is_empty() && !address.ip().is_loopback() {
+        return Err(ServeError::Unprotected { address });
+    }
+    Ok(())
+}

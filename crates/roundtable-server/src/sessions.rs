@@ -1,0 +1,117 @@
+//! The sessions, as callers may use them. The engine is not reached in any other way: who wants a
+//! session needs an [`Authorized`] id, and only [`Sessions::authorize`] makes one.
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use http::Method;
+use http::request::Parts;
+use roundtable::core::Reject;
+use roundtable::core::id::SessionId;
+use roundtable::ports::{Clock, Listed, Selection};
+use roundtable::{Engine, Session};
+
+use crate::app::App;
+use crate::auth::Principal;
+use crate::problem::Problem;
+
+/// What someone wants to do with a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// See what is in it.
+    Read,
+    /// Have something done in it.
+    Change,
+}
+
+/// Something that a caller may use: found, and allowed.
+#[derive(Debug, Clone)]
+pub(crate) struct Authorized<T> {
+    id: T,
+    listed: Listed,
+}
+
+impl Authorized<SessionId> {
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// The session, as lists show it, at the time when it was looked up.
+    pub fn listed(&self) -> &Listed {
+        &self.listed
+    }
+}
+
+/// The session that a path names, for whoever calls: before a handler runs, and before a body is
+/// read.
+impl FromRequestParts<App> for Authorized<SessionId> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let params = params.map_err(|_| Problem::no_session(""))?;
+        let named = params.iter().find(|(name, _)| *name == "id").map(|(_, id)| id);
+        let action = if parts.method == Method::GET { Action::Read } else { Action::Change };
+        // A route that does not ask who calls has no session, either.
+        let principal = parts.extensions.get::<Principal>();
+        let (Some(principal), Some(id)) = (principal, named) else {
+            return Err(Problem::no_session(""));
+        };
+        app.sessions.authorize(principal, action, id).await
+    }
+}
+
+/// The sessions of an engine.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    engine: Engine,
+}
+
+impl Sessions {
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    /// Whether a caller may do something with a session. One that is not there and one of another
+    /// tenant look the same.
+    pub async fn authorize(
+        &self,
+        principal: &Principal,
+        action: Action,
+        session: &str,
+    ) -> Result<Authorized<SessionId>, Problem> {
+        let id: SessionId = session.parse().map_err(|_| Problem::no_session(session))?;
+        let listed = self.engine.find(&id).await?;
+        match listed.filter(|listed| may(principal, action, listed)) {
+            Some(listed) => Ok(Authorized { id, listed }),
+            None => Err(Reject::NotFound { session: id }.into()),
+        }
+    }
+
+    /// A session.
+    pub fn get(&self, session: &Authorized<SessionId>) -> Session {
+        self.engine.session(&session.id)
+    }
+
+    /// The newest of the caller's sessions that are asked for.
+    pub async fn select(
+        &self,
+        principal: &Principal,
+        selection: Selection,
+        most: usize,
+    ) -> Result<Vec<Listed>, Problem> {
+        let selection = Selection { tenant: Some(principal.tenant.clone()), ..selection };
+        Ok(self.engine.select(&selection, most).await?)
+    }
+
+    /// The engine's clock.
+    pub fn clock(&self) -> &dyn Clock {
+        self.engine.driver().parts().clock.as_ref()
+    }
+}
+
+/// Whoever is of a session's tenant may read and change it.
+fn may(principal: &Principal, action: Action, listed: &Listed) -> bool {
+    match action {
+        Action::Read | Action::Change => listed.summary.tenant == principal.tenant,
+    }
+}

@@ -1,0 +1,315 @@
+//! Sessions as HTTP and MCP spell them.
+
+use jiff::Timestamp;
+use roundtable::core::context_request as core;
+use roundtable::core::event::Seq;
+use roundtable::core::id::{AgentId, ContextRequestId, SessionId, TurnId};
+use roundtable::core::session::{Session, Status as CoreStatus};
+use roundtable::core::settings::Kind as CoreKind;
+use roundtable::core::turn as core_turn;
+use roundtable::ports::Listed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What kind of session it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    Debate,
+    Scene,
+    Chat,
+}
+
+impl From<CoreKind> for Kind {
+    fn from(kind: CoreKind) -> Self {
+        match kind {
+            CoreKind::Debate => Self::Debate,
+            CoreKind::Scene => Self::Scene,
+            CoreKind::Chat => Self::Chat,
+        }
+    }
+}
+
+impl From<Kind> for CoreKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Debate => Self::Debate,
+            Kind::Scene => Self::Scene,
+            Kind::Chat => Self::Chat,
+        }
+    }
+}
+
+/// Whether a session opens rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Active,
+    Paused,
+    Completed,
+}
+
+impl From<CoreStatus> for Status {
+    fn from(status: CoreStatus) -> Self {
+        match status {
+            CoreStatus::Active => Self::Active,
+            CoreStatus::Paused => Self::Paused,
+            CoreStatus::Completed => Self::Completed,
+        }
+    }
+}
+
+impl From<Status> for CoreStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Active => Self::Active,
+            Status::Paused => Self::Paused,
+            Status::Completed => Self::Completed,
+        }
+    }
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionSummary {
+    /// The session's id, to be named in every further call.
+    #[schemars(with = "String")]
+    pub session_id: SessionId,
+    pub kind: Kind,
+    /// The topic or title.
+    pub topic: String,
+    pub status: Status,
+    /// How many rounds are finished.
+    pub rounds_completed: u32,
+    /// The round in progress, or the next one to open.
+    pub current_round: u32,
+    /// How many events its log has.
+    #[schemars(with = "u64")]
+    pub events: Seq,
+    /// When it began.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub created_at: Timestamp,
+}
+
+impl SessionSummary {
+    pub fn of(listed: &Listed) -> Self {
+        Self {
+            session_id: listed.session.clone(),
+            kind: listed.summary.kind.into(),
+            topic: listed.summary.topic.clone(),
+            status: listed.summary.status.into(),
+            rounds_completed: listed.summary.rounds_completed,
+            current_round: listed.summary.current_round,
+            events: listed.head,
+            created_at: listed.created_at,
+        }
+    }
+}
+
+/// A session.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionDetail {
+    #[serde(flatten)]
+    pub summary: SessionSummary,
+    /// How many rounds it has in all, where that is settled.
+    pub total_rounds: Option<u32>,
+    /// The round that is open, if one is.
+    pub active_round: Option<u32>,
+    /// Who takes part, in seat order.
+    pub agents: Vec<AgentSummary>,
+    /// Questions that wait for an answer. Required ones hold the next round back.
+    pub pending_context_requests: Vec<ContextRequest>,
+    pub usage: Usage,
+}
+
+impl SessionDetail {
+    pub fn of(listed: &Listed, state: &Session) -> Self {
+        let agent = |agent: &roundtable::core::agent::Agent| AgentSummary {
+            agent_id: agent.id.clone(),
+            name: agent.name.clone(),
+            model: agent.model.clone(),
+        };
+        Self {
+            summary: SessionSummary {
+                status: state.status.into(),
+                rounds_completed: state.rounds_completed,
+                current_round: state.current_round(),
+                events: state.head,
+                ..SessionSummary::of(listed)
+            },
+            total_rounds: state.settings.total_rounds,
+            active_round: state.round.as_ref().map(|round| round.number),
+            agents: state.agents.iter().map(agent).collect(),
+            pending_context_requests: state.requests.iter().map(ContextRequest::of).collect(),
+            usage: Usage::of(state),
+        }
+    }
+}
+
+/// Who takes part.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentSummary {
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    pub name: String,
+    /// The model that speaks for it.
+    pub model: String,
+}
+
+/// What a session has spent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Usage {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens, prompts and replies together.
+    pub tokens: u64,
+    /// Dollars, as far as prices are known.
+    pub cost: f64,
+}
+
+impl Usage {
+    pub fn of(state: &Session) -> Self {
+        let spent = state.account.spent;
+        #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
+        let cost = spent.cost as f64 / 1e6;
+        Self { calls: spent.calls, tokens: spent.tokens, cost }
+    }
+}
+
+/// Whether a session can go on without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Priority {
+    Required,
+    Optional,
+}
+
+/// Something that an agent wants to know (R000-2).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ContextRequest {
+    /// Name it in contextResults.
+    #[schemars(with = "String")]
+    pub id: ContextRequestId,
+    /// Who asks.
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    /// What is asked.
+    pub query: String,
+    /// Why.
+    pub reason: String,
+    /// The next round waits for required ones.
+    pub priority: Priority,
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub timestamp: Timestamp,
+}
+
+impl ContextRequest {
+    pub fn of(request: &core::ContextRequest) -> Self {
+        Self {
+            id: request.id.clone(),
+            agent_id: request.agent.clone(),
+            query: request.query.clone(),
+            reason: request.reason.clone(),
+            priority: match request.priority {
+                core::Priority::Required => Priority::Required,
+                core::Priority::Optional => Priority::Optional,
+            },
+            timestamp: request.at,
+        }
+    }
+}
+
+/// An answer to a context request. That something could not be found out is an answer, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ContextResult {
+    /// The id of the request.
+    pub request_id: String,
+    /// Whether it was found out.
+    pub success: bool,
+    /// What was found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Why it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Answers for a session, and what has to be said about those that are none.
+pub(crate) struct Answers {
+    pub results: Vec<core::ContextResult>,
+    pub warnings: Vec<String>,
+}
+
+impl Answers {
+    /// A text that is no id was never issued as one: it is ignored, and named.
+    pub fn of(results: Vec<ContextResult>) -> Self {
+        let (mut found, mut warnings) = (Vec::new(), Vec::new());
+        for ContextResult { request_id, success, result, error } in results {
+            match request_id.parse() {
+                Ok(request) => found.push(core::ContextResult { request, success, result, error }),
+                Err(_) => {
+                    let shown: String = request_id.chars().take(64).collect();
+                    warnings.push(format!(
+                        "there is no context request {shown}; its result was ignored"
+                    ));
+                }
+            }
+        }
+        Self { results: found, warnings }
+    }
+}
+
+/// What happened in a turn.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Turn {
+    #[schemars(with = "String")]
+    pub turn_id: TurnId,
+    /// The number of the iteration under way, or of the last one.
+    pub current_iteration: u32,
+    pub iterations: Vec<Iteration>,
+}
+
+/// One model call and the tool calls that it asked for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Iteration {
+    /// From 1.
+    pub number: u32,
+    /// What was said, in order.
+    pub messages: Vec<Map<String, Value>>,
+    /// The tool calls with their results.
+    pub tool_calls: Vec<Map<String, Value>>,
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub started_at: Timestamp,
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub completed_at: Option<Timestamp>,
+    /// Model, latency, usage, cost and stop reason.
+    pub metadata: Map<String, Value>,
+}
+
+impl Iteration {
+    pub fn of(iteration: &core_turn::IterationRecord) -> Self {
+        Self {
+            number: iteration.number,
+            messages: iteration.messages.iter().map(object).collect(),
+            tool_calls: iteration.tool_calls.iter().map(object).collect(),
+            started_at: iteration.started_at,
+            completed_at: iteration.completed_at,
+            metadata: iteration.metadata.clone(),
+        }
+    }
+}
+
+fn object(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}

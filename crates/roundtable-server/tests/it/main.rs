@@ -1,0 +1,17 @@
+//! The server, over real connections.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test stops loudly when an assumption is wrong"
+)]
+
+mod access;
+mod client;
+mod context;
+mod events;
+mod gate;
+mod kit;
+mod session;
+mod strict;
