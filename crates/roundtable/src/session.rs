@@ -138,6 +138,29 @@ impl Session {
         Ok(self.handle.command(command, Some(id)).await?)
     }
 
+    /// Remembers something about the session, durably and for all processes, without an event: that
+    /// a caller was told of something, for example. Remembering it again changes nothing.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or it is over.
+    pub async fn note(&self, what: &str) -> Result<()> {
+        self.command_once(Command::Provide(Vec::new()), self.note_id(what)).await.map(|_| ())
+    }
+
+    /// Whether something was noted.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn noted(&self, what: &str) -> Result<bool> {
+        let log = &self.handle.engine().parts().store.log;
+        let found = log.find_command(self.id(), &self.note_id(what)).await;
+        Ok(found.map_err(EngineError::from)?.is_some())
+    }
+
+    fn note_id(&self, what: &str) -> CommandId {
+        CommandId::derive(self.id().as_str(), format_args!("note.{what}"))
+    }
+
     /// The session's state.
     ///
     /// # Errors
