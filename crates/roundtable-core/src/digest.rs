@@ -1,5 +1,7 @@
 //! Fingerprints of texts: what two things have to share to count as the same.
 
+use std::fmt::{self, Write as _};
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -11,14 +13,15 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        const HEX: [char; 16] =
-            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-        let mut text = String::with_capacity(64);
-        for byte in Sha256::digest(bytes) {
-            text.push(HEX[usize::from(byte >> 4)]);
-            text.push(HEX[usize::from(byte & 15)]);
-        }
-        Self(text)
+        Self(hex(&Sha256::digest(bytes)))
+    }
+
+    /// [`Digest::short`] of a text that is put together on the way.
+    pub(crate) fn short_of(text: fmt::Arguments<'_>) -> String {
+        let mut hashing = Hashing(Sha256::new());
+        // Nothing can go wrong with what is only hashed.
+        let _ = hashing.write_fmt(text);
+        hex(&hashing.0.finalize()[..SHORT / 2])
     }
 
     /// The digest of a value's JSON form. Maps are sorted, so equal values have equal digests.
@@ -39,6 +42,25 @@ impl Digest {
 
     /// The first 80 bits: enough inside one session, short enough for a model to copy.
     pub(crate) fn short(&self) -> &str {
-        &self.0[..20]
+        &self.0[..SHORT]
     }
+}
+
+/// How many digits a short digest has.
+const SHORT: usize = 20;
+
+/// Hashes what is written to it.
+struct Hashing(Sha256);
+
+impl fmt::Write for Hashing {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(HEX[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -71,8 +71,10 @@ macro_rules! ids {
 
             /// The id of the `ordinal`th child of `parent`.
             pub fn derive(parent: &str, ordinal: impl fmt::Display) -> Self {
-                let digest = Digest::of(format!("{parent}/{}{ordinal}", $prefix).as_bytes());
-                Self(format!("{}{}", $prefix, digest.short()).into())
+                let digest = Digest::short_of(format_args!("{parent}/{}{ordinal}", $prefix));
+                let mut id = String::with_capacity($prefix.len() + digest.len());
+                id.extend([$prefix, &digest]);
+                Self(id.into())
             }
 
             /// The id as text.

@@ -10,7 +10,7 @@ use crate::agent::Agent;
 use crate::context_request::ContextResult;
 use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
 use crate::id::{IterationId, ToolCallId};
-use crate::message::{Citation, Reasoning};
+use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
 use crate::tool::ToolResult;
 
@@ -52,6 +52,9 @@ pub struct Say {
     pub sender: String,
     /// What is said; nothing lets the agents go on by themselves.
     pub text: Option<String>,
+    /// The pictures that are shown with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// What to do while a round is open.
     pub on_busy: OnBusy,
     /// Answers to pending context requests.

@@ -10,6 +10,7 @@ pub mod context_request;
 pub mod digest;
 pub mod event;
 pub mod id;
+mod image;
 pub mod input;
 pub mod iteration;
 mod live;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::ToolCallId;
+pub use crate::image::{BadImage, Image, ImageSource};
 
 /// Who speaks, as a model sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,26 +38,6 @@ pub struct ToolAnswer {
     pub content: String,
     /// Whether the tool did what it was asked.
     pub success: bool,
-}
-
-/// A picture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Image {
-    /// What it is, like `image/png`.
-    pub media_type: String,
-    /// Where it is.
-    #[serde(flatten)]
-    pub source: ImageSource,
-}
-
-/// Where a picture is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ImageSource {
-    /// Here, as Base64.
-    Base64(String),
-    /// At an address that the provider fetches.
-    Url(String),
 }
 
 /// What a model thought before it spoke. Some providers refuse to go on with a tool result unless

@@ -51,6 +51,8 @@ pub struct Settings {
     pub max_waiting: u32,
     /// How many bytes one message, or all results of one answer, may have.
     pub max_message_bytes: u32,
+    /// How many bytes the pictures of one message may have, as Base64.
+    pub max_image_bytes: u32,
     /// How many closed rounds a prompt can draw on, and up to a quarter more: rounds are let go of
     /// several at a time, because with each time a provider that keeps prompts has to read them anew.
     pub window_rounds: u32,
@@ -77,6 +79,7 @@ impl Default for Settings {
             max_tool_calls: 64,
             max_waiting: 64,
             max_message_bytes: 256 * 1024,
+            max_image_bytes: 8 * 1024 * 1024,
             window_rounds: 32,
         }
     }

@@ -1,9 +1,11 @@
 //! A session, as callers hold it: a name and a way in. Cheap to clone, never out of date.
 
+use std::sync::{Arc, OnceLock};
+
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{CommandId, SessionId};
-use roundtable_core::input::Command;
+use roundtable_core::input::{Command, Say};
 use roundtable_core::session::Session;
 use roundtable_ports::{LeaseError, Posted, Receipt};
 use tokio::sync::oneshot;
@@ -12,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::inbox;
 use crate::subscribe::Subscription;
-use crate::task::{Letter, read};
+use crate::task::{Letter, Reply, read};
 
 /// A session of an engine.
 #[derive(Clone)]
@@ -64,16 +66,38 @@ impl SessionHandle {
         }
     }
 
-    /// The same, only if this engine can drive the session itself.
+    /// Sends a message and comes back when its round is over, or waits for a person. That is a
+    /// hint, for callers who would otherwise be woken by every event: when this engine cannot
+    /// follow the round to its end, it comes back before. The log says what is true.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused or cannot be committed; then nothing changed.
+    pub async fn say_through(&self, say: Say) -> Result<Receipt, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        let committed = Arc::new(OnceLock::new());
+        let message_id = say.context.message_id().to_owned();
+        let reply = Reply::RoundOver { message_id, committed: committed.clone(), reply };
+        let command = Box::new(Command::Say(say.clone()));
+        self.engine.send(&self.session, Letter::Command { command, id: None, reply }).await?;
+        match (answer.await, committed.get()) {
+            (Ok(Err(EngineError::Lease(LeaseError::Held { .. }))), _) => {
+                self.command(Command::Say(say), None).await
+            }
+            (Ok(answer), _) => answer,
+            (Err(_), Some(receipt)) => Ok(receipt.clone()),
+            (Err(_), None) => Err(EngineError::Stopping),
+        }
+    }
+
+    /// Sends a command, only if this engine can drive the session itself.
     pub(crate) async fn command_here(
         &self,
         command: Command,
         id: Option<CommandId>,
     ) -> Result<Receipt, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.engine
-            .send(&self.session, Letter::Command { command: Box::new(command), id, reply })
-            .await?;
+        let (command, reply) = (Box::new(command), Reply::Committed(reply));
+        self.engine.send(&self.session, Letter::Command { command, id, reply }).await?;
         answer.await.unwrap_or(Err(EngineError::Stopping))
     }
 

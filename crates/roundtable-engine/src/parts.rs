@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_core::tool::Runs;
-use roundtable_ports::{Clock, Ids, Model, Store, ToolSpec};
+use roundtable_ports::{Clock, Ids, Model, Store};
 
 use crate::config::Config;
 use crate::error::EngineError;
@@ -43,7 +43,7 @@ impl Parts {
         }
         for tool in agents.iter_mut().flat_map(|agent| &mut agent.tools) {
             let specs = self.tools.specs(std::slice::from_ref(&tool.name));
-            tool.prompt_bytes = specs.iter().map(ToolSpec::prompt_bytes).sum();
+            tool.prompt_bytes = specs.iter().map(|spec| spec.prompt_bytes()).sum();
         }
     }
 

@@ -5,16 +5,18 @@
 //! again on each ring, and look now and then in case a ring was lost.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use jiff::Timestamp;
 use roundtable_core::Reject;
 use roundtable_core::event::{Body, Event, IterationEvent, Seq};
 use roundtable_core::id::{IterationId, SessionId};
 use roundtable_ports::Rings;
 use tokio::sync::watch;
+use tokio::time::Sleep;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -47,6 +49,15 @@ pub enum Update {
     Delta(Delta),
 }
 
+/// What a reader waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hearing {
+    /// Events, and what is being said.
+    All,
+    /// Events alone: words are no reason to wake up.
+    Events,
+}
+
 /// A reader of a session.
 pub struct Subscription {
     engine: Engine,
@@ -59,8 +70,10 @@ pub struct Subscription {
     ready: VecDeque<Update>,
     /// Whether there may be events that were not read: words alone are no reason to look.
     behind: bool,
-    /// When the log was looked at. It is looked at now and then, also while much is said.
-    looked: Timestamp,
+    /// Runs from the last look at the log: it is looked at now and then, also while much is said.
+    look: Option<Pin<Box<Sleep>>>,
+    /// The engine has ended. One future for all waits: a word should cost little.
+    ended: Pin<Box<WaitForCancellationFutureOwned>>,
     /// The model calls that are known to run, and how far each was read.
     following: BTreeMap<IterationId, (u32, usize)>,
 }
@@ -88,7 +101,8 @@ impl Subscription {
             changes,
             ready: VecDeque::new(),
             behind: true,
-            looked: engine.parts().clock.now(),
+            look: None,
+            ended: Box::pin(engine.ended().clone().cancelled_owned()),
             following: BTreeMap::new(),
             engine,
             session,
@@ -103,6 +117,22 @@ impl Subscription {
     /// [`EngineError::Stopping`] when everything was read and the engine has ended; another
     /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
     pub async fn next(&mut self) -> Result<Update, EngineError> {
+        self.advance(Hearing::All).await
+    }
+
+    /// The next event, without what is being said meanwhile.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
+    pub async fn next_event(&mut self) -> Result<Arc<Event>, EngineError> {
+        loop {
+            if let Update::Event(event) = self.advance(Hearing::Events).await? {
+                return Ok(event);
+            }
+        }
+    }
+
+    async fn advance(&mut self, hearing: Hearing) -> Result<Update, EngineError> {
         loop {
             if let Some(update) = self.ready.pop_front() {
                 return Ok(update);
@@ -112,7 +142,7 @@ impl Subscription {
             if self.behind || ended {
                 self.read_events().await?;
             }
-            if self.ready.is_empty() {
+            if self.ready.is_empty() && hearing == Hearing::All {
                 self.read_speech();
             }
             if !self.ready.is_empty() {
@@ -121,20 +151,20 @@ impl Subscription {
             if ended {
                 return Err(EngineError::Stopping);
             }
-            self.wait().await;
+            self.wait(hearing).await;
         }
     }
 
     /// Waits for a reason to look again.
-    async fn wait(&mut self) {
+    async fn wait(&mut self, hearing: Hearing) {
         let rings = async {
             match &mut self.rings {
                 Some(rings) => rings.next().await,
                 None => std::future::pending().await,
             }
         };
-        let since = self.engine.parts().clock.now().duration_since(self.looked).unsigned_abs();
-        let look = self.engine.parts().config.poll_every.saturating_sub(since);
+        let poll_every = self.engine.parts().config.poll_every;
+        let look = self.look.get_or_insert_with(|| Box::pin(tokio::time::sleep(poll_every)));
         tokio::select! {
             biased;
             rung = rings => {
@@ -143,25 +173,13 @@ impl Subscription {
                     self.rings = None;
                 }
             }
-            _ = self.changes.changed() => {}
-            () = self.engine.ended().cancelled() => {}
-            () = tokio::time::sleep(look) => {
+            _ = self.changes.changed(), if hearing == Hearing::All => {}
+            () = &mut self.ended => {}
+            () = look => {
                 self.behind = true;
                 if self.rings.is_none() {
                     self.rings = Some(self.engine.parts().store.bell.listen(&self.session).await);
                 }
-            }
-        }
-    }
-
-    /// The next event, without what is being said meanwhile.
-    ///
-    /// # Errors
-    /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
-    pub async fn next_event(&mut self) -> Result<Arc<Event>, EngineError> {
-        loop {
-            if let Update::Event(event) = self.next().await? {
-                return Ok(event);
             }
         }
     }
@@ -195,7 +213,7 @@ impl Subscription {
     async fn read_events(&mut self) -> Result<(), EngineError> {
         let page = self.engine.parts().store.log.read(&self.session, self.next, PAGE).await?;
         self.behind = page.len() == PAGE;
-        self.looked = self.engine.parts().clock.now();
+        self.look = None;
         for event in page {
             self.next = event.seq.next();
             self.follow(&event);

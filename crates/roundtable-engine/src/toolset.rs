@@ -11,7 +11,7 @@ use crate::error::EngineError;
 
 struct Entry {
     tool: Arc<dyn DynTool>,
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     schema: Validator,
 }
 
@@ -37,22 +37,23 @@ impl Toolset {
             let schema = jsonschema::validator_for(&spec.schema).map_err(|error| {
                 EngineError::BadSchema { tool: spec.name.clone(), what: error.to_string() }
             })?;
-            entries.insert(spec.name.clone(), Entry { tool, spec, schema });
+            entries.insert(spec.name.clone(), Entry { tool, spec: Arc::new(spec), schema });
         }
         Ok(Self { entries })
     }
 
     /// The tool with this name.
     pub fn find(&self, name: &str) -> Option<(&Arc<dyn DynTool>, &ToolSpec)> {
-        self.entries.get(name).map(|entry| (&entry.tool, &entry.spec))
+        self.entries.get(name).map(|entry| (&entry.tool, entry.spec.as_ref()))
     }
 
     /// The tools with these names, as models are told of them; the core's own are among them.
-    pub fn specs(&self, names: &[String]) -> Vec<ToolSpec> {
-        names
-            .iter()
-            .filter_map(|name| self.entries.get(name).map(|e| e.spec.clone()).or_else(|| own(name)))
-            .collect()
+    pub fn specs(&self, names: &[String]) -> Vec<Arc<ToolSpec>> {
+        let spec = |name: &String| match self.entries.get(name) {
+            Some(entry) => Some(entry.spec.clone()),
+            None => own(name).map(Arc::new),
+        };
+        names.iter().filter_map(spec).collect()
     }
 
     /// Why these arguments do not fit the tool, if they do not.

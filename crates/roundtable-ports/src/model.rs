@@ -1,5 +1,6 @@
 //! Whoever speaks for an agent.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -33,7 +34,7 @@ pub struct ModelRequest {
     /// provider that keeps prompts needs to read them once.
     pub stable: usize,
     /// The tools on offer.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// Which of them the model may use.
     pub tool_choice: ToolChoice,
     /// What the reply has to look like, when it is to be data instead of prose.

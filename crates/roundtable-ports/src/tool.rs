@@ -11,13 +11,29 @@ use serde_json::Value;
 
 use crate::tool_context::ToolContext;
 
-/// An error in a handler. Anything with a text becomes one with `?`; the model is told the text.
+/// An error in a handler. Anything with a text becomes a failure with `?`; the model is told the
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolError(pub String);
+pub enum ToolError {
+    /// It was not done.
+    Failed(String),
+    /// It was begun, and whether it was done cannot be told. If the tool is effectful, a person is
+    /// asked; it is neither guessed nor repeated.
+    Unknown(String),
+}
+
+impl ToolError {
+    /// What happened, in words.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Failed(message) | Self::Unknown(message) => message,
+        }
+    }
+}
 
 impl<E: std::fmt::Display> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self(error.to_string())
+        Self::Failed(error.to_string())
     }
 }
 

@@ -66,7 +66,7 @@ impl Toolkit {
         let running = async { tool.run_json(input, &context).await };
         match AssertUnwindSafe(running).catch_unwind().await {
             Ok(Ok(result)) => result,
-            Ok(Err(error)) => ToolResult::failed(error.0),
+            Ok(Err(error)) => ToolResult::failed(error.message()),
             Err(_) => ToolResult::failed(format!("{name} panicked")),
         }
     }

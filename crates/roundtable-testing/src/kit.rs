@@ -115,6 +115,7 @@ pub fn message(session: &SessionId, message_id: &str, text: &str) -> Say {
         context,
         sender: "User".to_owned(),
         text: Some(text.to_owned()),
+        images: Vec::new(),
         on_busy: OnBusy::Queue,
         results: Vec::new(),
     }

@@ -9,7 +9,7 @@ use roundtable_core::event::{
     TurnEvent, TurnOutcome,
 };
 use roundtable_core::id::{AgentId, RoundId, TurnId};
-use roundtable_engine::SessionHandle;
+use roundtable_engine::{EngineError, SessionHandle};
 
 use crate::error::Result;
 
@@ -37,25 +37,33 @@ pub struct RoundReport {
     pub requests: Vec<ContextRequest>,
 }
 
-/// Reads the log until the round that a message opened is over, or waits for a person.
+/// Reads the log until the round that a message opened is over, or waits for a person: what is
+/// there already at once, and the rest as it happens.
 pub(crate) async fn collect(
     handle: &SessionHandle,
     after: Seq,
     message_id: &str,
 ) -> Result<RoundReport> {
     let mut reading = Reading::new(message_id);
-    let mut subscription = handle.subscribe(after.next()).await?;
+    let mut from = after.next();
+    let log = &handle.engine().parts().store.log;
+    for event in log.read(handle.id(), from, PAGE).await.map_err(EngineError::from)? {
+        from = event.seq.next();
+        if reading.take(&event)? {
+            return Ok(reading.report);
+        }
+    }
+    let mut subscription = handle.subscribe(from).await?;
     loop {
         let event = subscription.next_event().await?;
-        if is_dropped(&event, message_id) {
-            let hint = "the message opened no round; open another session, or fork this one";
-            return Err(Reject::NotActive { status: "completed", hint }.into());
-        }
-        if reading.read(&event) {
+        if reading.take(&event)? {
             return Ok(reading.report);
         }
     }
 }
+
+/// How much of the log is read before it is waited for.
+const PAGE: usize = 256;
 
 /// Whether a message will open no round, because the session ended first.
 fn is_dropped(event: &Event, message_id: &str) -> bool {
@@ -82,6 +90,14 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes an event in; true when there is nothing more to wait for.
+    fn take(&mut self, event: &Event) -> Result<bool> {
+        if is_dropped(event, self.message_id) {
+            let hint = "the message opened no round; open another session, or fork this one";
+            return Err(Reject::NotActive { status: "completed", hint }.into());
+        }
+        Ok(self.read(event))
+    }
+
     fn read(&mut self, event: &Event) -> bool {
         if let Body::Round(RoundEvent::RoundOpened { number, input, .. }) = &event.body
             && input.message_id() == self.message_id

@@ -54,6 +54,7 @@ pub mod prelude {
     pub use roundtable_core::agent::Agent;
     pub use roundtable_core::context_request::{ContextRequest, ContextResult};
     pub use roundtable_core::id::SessionId;
+    pub use roundtable_core::message::Image;
     pub use roundtable_core::prompt::{OutputSchema, Params, Prompt, Section};
     pub use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
     pub use roundtable_models::scripted::{Call, Reply, Script, ScriptedModel};

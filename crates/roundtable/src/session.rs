@@ -9,6 +9,7 @@ use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
 use roundtable_core::id::{CommandId, SessionId, TurnId};
 use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::message::Image;
 use roundtable_core::turn::Context as TurnContext;
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
 use roundtable_ports::Receipt;
@@ -61,7 +62,16 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn say(&self, text: &str) -> Result<Receipt> {
-        self.send(Some(text), Vec::new(), OnBusy::Queue).await.map(|(receipt, _)| receipt)
+        self.say_showing(text, Vec::new()).await
+    }
+
+    /// Says something and shows pictures with it.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn say_showing(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
+        let said = Said { text: Some(text), images, results: Vec::new() };
+        self.send(said).await
     }
 
     /// Lets the agents go on without a message.
@@ -69,7 +79,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn go_on(&self) -> Result<Receipt> {
-        self.send(None, Vec::new(), OnBusy::Queue).await.map(|(receipt, _)| receipt)
+        self.send(Said::default()).await
     }
 
     /// Says something and waits for the answers, or for a question that has to be answered first.
@@ -77,8 +87,16 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused, or the log cannot be read.
     pub async fn ask(&self, text: &str) -> Result<RoundReport> {
-        let (receipt, message_id) = self.send(Some(text), Vec::new(), OnBusy::Queue).await?;
-        collect(&self.handle, receipt.after, &message_id).await
+        self.ask_showing(text, Vec::new()).await
+    }
+
+    /// Says something, shows pictures with it, and waits for the answers.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused, or the log cannot be read.
+    pub async fn ask_showing(&self, text: &str, images: Vec<Image>) -> Result<RoundReport> {
+        let said = Said { text: Some(text), images, results: Vec::new() };
+        self.send_and_collect(said).await
     }
 
     /// Goes on with the answers to context requests, and waits for the round that follows.
@@ -86,8 +104,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when required requests are left unanswered, or the log cannot be read.
     pub async fn go_on_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
-        let (receipt, message_id) = self.send(None, results, OnBusy::Queue).await?;
-        collect(&self.handle, receipt.after, &message_id).await
+        self.send_and_collect(Said { results, ..Said::default() }).await
     }
 
     /// Answers context requests.
@@ -248,24 +265,36 @@ impl Session {
         Ok(Origin { session: self.id().clone(), seq: self.handle.state().await?.head })
     }
 
-    async fn send(
-        &self,
-        text: Option<&str>,
-        results: Vec<ContextResult>,
-        on_busy: OnBusy,
-    ) -> Result<(Receipt, String)> {
-        let message_id = format!("msg_{}", self.handle.engine().parts().ids.fresh());
-        let context = MessageContext::new(&message_id, self.id(), None)?;
-        let say = Say {
-            context,
-            sender: "User".to_owned(),
-            text: text.map(str::to_owned),
-            on_busy,
-            results,
-        };
-        let receipt = self.handle.command(Command::Say(say), None).await?;
-        Ok((receipt, message_id))
+    async fn send(&self, said: Said<'_>) -> Result<Receipt> {
+        Ok(self.handle.command(Command::Say(self.message(said)?), None).await?)
     }
+
+    async fn send_and_collect(&self, said: Said<'_>) -> Result<RoundReport> {
+        let say = self.message(said)?;
+        let message_id = say.context.message_id().to_owned();
+        let receipt = self.handle.say_through(say).await?;
+        collect(&self.handle, receipt.after, &message_id).await
+    }
+
+    fn message(&self, said: Said<'_>) -> Result<Say> {
+        let message_id = format!("msg_{}", self.handle.engine().parts().ids.fresh());
+        Ok(Say {
+            context: MessageContext::new(&message_id, self.id(), None)?,
+            sender: "User".to_owned(),
+            text: said.text.map(str::to_owned),
+            images: said.images,
+            on_busy: OnBusy::Queue,
+            results: said.results,
+        })
+    }
+}
+
+/// What opens a round.
+#[derive(Default)]
+struct Said<'a> {
+    text: Option<&'a str>,
+    images: Vec<Image>,
+    results: Vec<ContextResult>,
 }
 
 fn is_end(event: &Event) -> bool {

@@ -102,6 +102,7 @@ impl Talk {
             context: context.expect("an id"),
             sender: "User".to_owned(),
             text: Some(self.text.clone()),
+            images: Vec::new(),
             on_busy: OnBusy::Queue,
             results: Vec::new(),
         };

@@ -4,17 +4,19 @@ mod show;
 mod talk;
 mod trouble;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use roundtable::core::agent::Agent;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
+use roundtable::core::message::Image;
 
 use crate::config::{Config, Needs, Running, Wishes};
 use crate::signal::Signals;
 use show::Show;
-use talk::{End, Talk};
+use talk::{End, Said, Talk};
 use trouble::Trouble;
 
 /// How much of a question becomes the session's topic.
@@ -26,10 +28,31 @@ pub(crate) struct Options {
     /// What to ask.
     question: String,
     #[command(flatten)]
+    shown: Shown,
+    #[command(flatten)]
     pub wishes: Wishes,
     /// Print every event as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
+}
+
+/// What is shown beside the words.
+#[derive(clap::Args)]
+struct Shown {
+    /// Show a picture (PNG, JPEG, GIF, WebP); can be given several times.
+    #[arg(long = "image", value_name = "FILE")]
+    images: Vec<PathBuf>,
+}
+
+impl Shown {
+    fn read(&self) -> anyhow::Result<Vec<Image>> {
+        let read = |path: &PathBuf| {
+            let bytes =
+                std::fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+            Image::from_bytes(&bytes).with_context(|| path.display().to_string())
+        };
+        self.images.iter().map(read).collect()
+    }
 }
 
 /// How a session goes on.
@@ -39,12 +62,15 @@ pub(crate) struct GoOn {
     session: SessionId,
     /// What to say; an answer, if the session waits for one.
     text: String,
+    #[command(flatten)]
+    shown: Shown,
     /// Print every event as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let said = Said { text: &options.question, images: options.shown.read()? };
     let id = config.chosen_agent()?;
     let needs = config.needs(&id);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -60,10 +86,11 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
         agents.into_iter().fold(running.engine.chat(&topic), |chat, agent| chat.participant(agent));
     let session = chat.open().await?;
     let talk = Talk::new(session, show);
-    finish(config, &running, talk, &options.question, &trouble).await
+    finish(config, &running, talk, said, &trouble).await
 }
 
 pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
+    let said = Said { text: &options.text, images: options.shown.read()? };
     let agents = agents(config, &options.session).await?;
     let needs = Needs::of(&agents);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -75,7 +102,7 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
         show.speaker(&agent.name, &model, "as the session records it");
     }
     let talk = Talk::new(running.engine.session(&options.session), show);
-    finish(config, &running, talk, &options.text, &trouble).await
+    finish(config, &running, talk, said, &trouble).await
 }
 
 /// The agents of a session: it goes on with those that it was opened with.
@@ -92,17 +119,17 @@ async fn agents(config: &Config, session: &SessionId) -> anyhow::Result<Vec<Agen
     }
 }
 
-/// Says the text, shows the answer, and lets go of everything.
+/// Says something, shows the answer, and lets go of everything.
 async fn finish(
     config: &Config,
     running: &Running,
     mut talk: Talk,
-    text: &str,
+    said: Said<'_>,
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
     let (end, code) = tokio::select! {
-        end = talk.say(&running.engine, text) => (end, None),
+        end = talk.say(&running.engine, said) => (end, None),
         code = signals.next() => {
             talk.show.stopping();
             signals.drain(&running.engine).await;

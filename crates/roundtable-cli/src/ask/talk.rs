@@ -9,6 +9,7 @@ use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, SessionEven
 use roundtable::core::event::{Task, TurnEvent};
 use roundtable::core::id::RoundId;
 use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::message::Image;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
@@ -38,6 +39,12 @@ pub(super) struct Talk {
     failed: Option<String>,
 }
 
+/// What is said to the agents.
+pub(super) struct Said<'a> {
+    pub text: &'a str,
+    pub images: Vec<Image>,
+}
+
 impl Talk {
     pub fn new(session: Session, show: Show) -> Self {
         Self {
@@ -52,7 +59,8 @@ impl Talk {
     }
 
     /// Says something, and shows what comes of it.
-    pub async fn say(&mut self, engine: &Engine, text: &str) -> anyhow::Result<End> {
+    pub async fn say(&mut self, engine: &Engine, said: Said<'_>) -> anyhow::Result<End> {
+        let Said { text, images } = said;
         let state = self.session.state().await?;
         let message_id = format!("msg_{}", engine.driver().parts().ids.fresh());
         let (approvals, asked): (Vec<_>, Vec<_>) =
@@ -64,6 +72,7 @@ impl Talk {
             context: MessageContext::new(&message_id, self.session.id(), None)?,
             sender: "User".to_owned(),
             text: results.is_empty().then(|| text.to_owned()),
+            images,
             on_busy: OnBusy::Queue,
             results,
         };

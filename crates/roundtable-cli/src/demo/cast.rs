@@ -71,6 +71,7 @@ pub(super) fn input(session: &SessionId, round: u32) -> Result<(Command, Command
         context: MessageContext::new(&format!("msg_demo-{round}"), session, None)?,
         sender: "User".to_owned(),
         text: (round == 1).then(|| QUESTION.to_owned()),
+        images: Vec::new(),
         on_busy: OnBusy::Queue,
         results: Vec::new(),
     };

@@ -253,3 +253,35 @@ fn what_cannot_be_asked_is_refused_before_a_session_is_opened() {
     );
     assert!(!home.path().exists() || home.json(&["sessions"]).is_empty());
 }
+
+#[test]
+fn a_picture_is_shown_to_the_model() {
+    let provider = Provider::start(vec![says("A dot.")]);
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
+    let picture = home.path().join("dot.png");
+    std::fs::write(&picture, b"\x89PNG\r\n\x1a\n and so on").unwrap();
+    let picture = picture.display().to_string();
+    let ran = home.run_with(&variables, &["ask", "What is this?", "--image", &picture]);
+    assert_eq!((ran.out.as_str(), ran.code), ("A dot.\n", Some(0)), "{}", ran.err);
+    let [asked] = provider.received().try_into().unwrap();
+    let parts = &asked.body["messages"][1]["content"];
+    assert_eq!(parts[0]["text"], "User: What is this?");
+    assert_eq!(parts[1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgogYW5kIHNvIG9u");
+    home.assert_sound();
+}
+
+#[test]
+fn a_file_that_is_no_picture_is_refused_before_anything_is_sent() {
+    let provider = Provider::start(Vec::new());
+    let (home, address) = (home(ONCE), provider.address.clone());
+    let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
+    let toml = home.path().join("roundtable.toml").display().to_string();
+    for (file, why) in
+        [(toml.as_str(), "use PNG, JPEG, GIF or WebP"), ("none.png", "reading none.png")]
+    {
+        let ran = home.run_with(&variables, &["ask", "What is this?", "--image", file]);
+        assert!(ran.err.contains(why) && ran.code == Some(1), "{}", ran.err);
+    }
+    assert!(provider.received().is_empty());
+}

@@ -13,7 +13,7 @@ use crate::budget::{Exhausted, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, SessionId, ToolCallId, TurnId};
-use crate::message::{Citation, Reasoning};
+use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
 use crate::prompt::OutputSchema;
 use crate::scope::Place;
@@ -123,6 +123,9 @@ pub struct Accepted {
     /// What is said; nothing when the agents go on by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The pictures that are shown with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
 }
 
 /// What happens to a session as a whole.

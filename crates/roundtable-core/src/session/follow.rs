@@ -87,7 +87,8 @@ impl Session {
             return None;
         }
         let context = MessageContext::new(&format!("auto_{number}_{take}"), &self.id, None).ok()?;
-        let accepted = Accepted { context, sender: "Roundtable".to_owned(), text: None };
+        let accepted =
+            Accepted { context, sender: "Roundtable".to_owned(), text: None, images: Vec::new() };
         let accepted = SessionEvent::SessionInputAccepted(accepted);
         Some((Place::session(), Body::Session(accepted)))
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 use crate::budget::Account;
-use crate::context_request::{ContextRequest, Priority};
+use crate::context_request::{About, ContextRequest, Priority};
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
@@ -173,6 +173,17 @@ impl Session {
     /// The number of the round in progress, or of the next one to open.
     pub fn current_round(&self) -> u32 {
         self.round.as_ref().map_or(self.last_number + 1, |round| round.number)
+    }
+
+    /// Whether nothing more happens for a message that was acknowledged before a person acts: its
+    /// round has closed, will never open, or waits for an approval.
+    pub fn is_over(&self, message_id: &str) -> bool {
+        if self.waiting.iter().any(|waiting| waiting.context.message_id() == message_id) {
+            return false;
+        }
+        let open = |round: &&Round| round.input.message_id() == message_id;
+        let Some(_) = self.round.as_ref().filter(open) else { return true };
+        self.required().any(|request| matches!(request.about, About::Approval { .. }))
     }
 
     /// The first event that a prompt can still draw on, or that a waiting input needs.

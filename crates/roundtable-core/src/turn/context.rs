@@ -116,32 +116,13 @@ impl Context {
         tool_calls: Vec<ToolRequest>,
         at: Timestamp,
     ) -> Self {
-        self.change(at, |iteration| {
-            let records = tool_calls
-                .iter()
-                .map(|call| ToolCallRecord { request: call.clone(), result: None });
-            iteration.tool_calls.extend(records);
-            iteration.messages.push(Message::assistant(content, tool_calls));
-        })
+        self.clone().reply(content, Vec::new(), tool_calls, at)
     }
 
     /// All results in one message; the iteration is done and the next one opens (R004-6).
     #[must_use]
     pub fn add_tool_results(&self, results: Vec<ToolAnswer>, at: Timestamp) -> Self {
-        let mut next = self.change(at, |iteration| {
-            for result in &results {
-                if let Some(call) =
-                    iteration.tool_calls.iter_mut().find(|call| call.request.id == result.id)
-                {
-                    call.result = Some(result.clone());
-                }
-            }
-            iteration.messages.push(Message::tool_results(results));
-            iteration.completed_at = Some(at);
-        });
-        next.current_iteration += 1;
-        next.iterations.push(Arc::new(Iteration::open(next.current_iteration, Vec::new(), at)));
-        next
+        self.clone().answer_calls(results, at)
     }
 
     /// The tool calls that the last message of the current iteration asks for (R004-9).
@@ -181,25 +162,7 @@ impl Context {
     /// The turn is over: its last iteration is complete, with what is known of it.
     #[must_use]
     pub fn complete(&self, at: Timestamp) -> Self {
-        self.change(at, |iteration| iteration.completed_at = iteration.completed_at.or(Some(at)))
-    }
-
-    /// The same record with what the model thought before its last words.
-    pub(crate) fn thinking(&self, thoughts: &[Reasoning]) -> Self {
-        if thoughts.is_empty() {
-            return self.clone();
-        }
-        self.change(self.updated_at, |iteration| {
-            let thoughts = thoughts.iter().cloned().map(Part::Reasoning);
-            if let Some(message) = iteration.messages.last_mut() {
-                message.parts.splice(0..0, thoughts);
-            }
-        })
-    }
-
-    /// The same record with metadata on the current iteration.
-    pub(crate) fn with_metadata(&self, metadata: Map<String, Value>, at: Timestamp) -> Self {
-        self.change(at, |iteration| iteration.metadata = metadata)
+        self.clone().end(at)
     }
 
     /// The iterations, in order.
@@ -222,16 +185,87 @@ impl Context {
         self.updated_at
     }
 
-    fn change(&self, at: Timestamp, change: impl FnOnce(&mut Iteration)) -> Self {
-        let mut next = self.clone();
-        next.updated_at = at;
-        let current = next.current_iteration;
+    /// Copies the current iteration only if someone else has this record too.
+    fn change(mut self, at: Timestamp, change: impl FnOnce(&mut Iteration)) -> Self {
+        self.updated_at = at;
+        let current = self.current_iteration;
         if let Some(iteration) =
-            next.iterations.iter_mut().find(|iteration| iteration.number == current)
+            self.iterations.iter_mut().find(|iteration| iteration.number == current)
         {
             change(Arc::make_mut(iteration));
         }
-        next
+        self
+    }
+
+    fn open_next(mut self, at: Timestamp) -> Self {
+        self.current_iteration += 1;
+        self.iterations.push(Arc::new(Iteration::open(self.current_iteration, Vec::new(), at)));
+        self
+    }
+}
+
+/// The same operations for whoever owns the record and has no use for the value before: nothing is
+/// copied.
+impl Context {
+    /// Changes a record where it is.
+    pub(crate) fn replace(&mut self, change: impl FnOnce(Self) -> Self) {
+        let nothing = Self::create(Attributes::default(), self.updated_at);
+        *self = change(std::mem::replace(self, nothing));
+    }
+
+    /// [`Context::add_assistant_message`], after what the model thought.
+    pub(crate) fn reply(
+        self,
+        content: &str,
+        thoughts: Vec<Reasoning>,
+        tool_calls: Vec<ToolRequest>,
+        at: Timestamp,
+    ) -> Self {
+        self.change(at, |iteration| {
+            let records = tool_calls
+                .iter()
+                .map(|call| ToolCallRecord { request: call.clone(), result: None });
+            iteration.tool_calls.extend(records);
+            let mut message = Message::assistant(content, tool_calls);
+            message.parts.splice(0..0, thoughts.into_iter().map(Part::Reasoning));
+            iteration.messages.push(message);
+        })
+    }
+
+    /// [`Context::add_tool_results`].
+    pub(crate) fn answer_calls(self, results: Vec<ToolAnswer>, at: Timestamp) -> Self {
+        let answered = self.change(at, |iteration| {
+            for result in &results {
+                if let Some(call) =
+                    iteration.tool_calls.iter_mut().find(|call| call.request.id == result.id)
+                {
+                    call.result = Some(result.clone());
+                }
+            }
+            iteration.messages.push(Message::tool_results(results));
+            iteration.completed_at = Some(at);
+        });
+        answered.open_next(at)
+    }
+
+    /// [`Context::complete`].
+    pub(crate) fn end(self, at: Timestamp) -> Self {
+        self.change(at, |iteration| iteration.completed_at = iteration.completed_at.or(Some(at)))
+    }
+
+    /// The same record with metadata on the current iteration.
+    pub(crate) fn with_metadata(self, metadata: Map<String, Value>, at: Timestamp) -> Self {
+        self.change(at, |iteration| iteration.metadata = metadata)
+    }
+
+    /// The same record with pictures beside its input.
+    pub(crate) fn showing(self, images: Vec<Part>) -> Self {
+        let at = self.updated_at;
+        self.change(at, |iteration| {
+            if let Some(message) = iteration.messages.last_mut() {
+                message.parts.extend(images);
+            }
+        })
     }
 }
 

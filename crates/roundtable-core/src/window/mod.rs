@@ -208,10 +208,9 @@ impl Window {
                         let partial = *outcome != TurnOutcome::Answered;
                         let spoken =
                             Spoken { agent: record.agent.clone(), stage: *stage, text, partial };
-                        self.rounds
-                            .back_mut()
-                            .into_iter()
-                            .for_each(|round| round.spoken.push(spoken.clone()));
+                        if let Some(round) = self.rounds.back_mut() {
+                            round.spoken.push(spoken);
+                        }
                     }
                     (Task::Seat { .. }, None) => {}
                     (Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. }, _) => {
@@ -230,7 +229,7 @@ impl Window {
         };
         match body {
             IterationEvent::ModelCallFinished { text, calls, thoughts, record: call, .. } => {
-                record.context = record.context.with_metadata(metadata(call), event.at);
+                record.context.replace(|context| context.with_metadata(metadata(call), event.at));
                 record.reply = Some(Awaited {
                     text: text.clone(),
                     thoughts: thoughts.clone(),
@@ -246,10 +245,10 @@ impl Window {
                 let calls = std::mem::take(&mut record.calls);
                 let answers =
                     calls.iter().filter_map(|call| record.answers.remove(&call.id)).collect();
-                record.context = record.context.add_tool_results(answers, event.at);
+                record.context.replace(|context| context.answer_calls(answers, event.at));
             }
             IterationEvent::IterationClosed { .. } => {
-                record.context = record.context.complete(event.at)
+                record.context.replace(|context| context.end(event.at));
             }
             IterationEvent::IterationOpened { .. }
             | IterationEvent::ModelCallStarted { .. }
@@ -305,9 +304,9 @@ impl TurnRecord {
     fn complete_reply(&mut self, at: Timestamp) {
         let whole = |reply: &mut Awaited| self.calls.len() >= reply.calls;
         let Some(reply) = self.reply.take_if(whole) else { return };
+        let Awaited { text, thoughts, .. } = reply;
         let calls = self.calls.clone();
-        self.context =
-            self.context.add_assistant_message(&reply.text, calls, at).thinking(&reply.thoughts);
+        self.context.replace(|context| context.reply(&text, thoughts, calls, at));
     }
 
     /// What the turn says in the end: its last reply, or as far as it got.

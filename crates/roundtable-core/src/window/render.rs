@@ -88,11 +88,15 @@ impl Window {
             }
             Task::Nested { prompt, .. } => (prompt.system.clone(), prompt.input.clone()),
         };
-        Some(Context::new(
+        let begun = Context::new(
             &input,
             Some(&system).filter(|text| !text.is_empty()).map(String::as_str),
             at,
-        ))
+        );
+        let seat = matches!(task, Task::Seat { .. });
+        let shown: Vec<Part> =
+            self.rounds.back().filter(|_| seat).into_iter().flat_map(pictures).collect();
+        Some(if shown.is_empty() { begun } else { begun.showing(shown) })
     }
 
     /// What a seat is asked: the answers to earlier questions, the input, and what was said in
@@ -125,11 +129,11 @@ impl Window {
             self.rounds.iter().take(current).filter(counts).collect();
         // A take that was chosen again may have been run after the rounds that follow it.
         earlier.sort_by_key(|round| round.number);
-        let texts: Vec<String> = earlier.iter().map(|round| told(session, round)).collect();
-        let skipped = room.map_or(0, |room| skip(&earlier, &texts, room));
+        let rounds: Vec<Message> = earlier.iter().map(|round| told(session, round)).collect();
+        let skipped = room.map_or(0, |room| skip(&earlier, &rounds, room));
         let first = earlier.iter().skip(skipped).map(|round| begins(session, round)).min();
         let title = Part::Text { text: "The conversation so far:\n".to_owned() };
-        let rounds = texts.into_iter().skip(skipped).map(|text| Part::Text { text });
+        let rounds = rounds.into_iter().skip(skipped).flat_map(|round| round.parts);
         let parts = std::iter::once(title).chain(rounds).collect();
         let told = first.map(|first| (first, Message { role: Role::User, parts }));
         History { left_out: u32::try_from(skipped).unwrap_or(u32::MAX), told }
@@ -161,22 +165,22 @@ fn room(session: &Session, turn: &TurnId, rest: u64) -> Option<u64> {
 }
 
 /// How many of the oldest rounds have to be left out.
-fn skip(rounds: &[&RoundRecord], texts: &[String], room: u64) -> usize {
-    let mut bytes: u64 = texts.iter().map(|text| text.len() as u64).sum();
+fn skip(rounds: &[&RoundRecord], told: &[Message], room: u64) -> usize {
+    let mut bytes: u64 = told.iter().map(Message::content_bytes).sum();
     let mut skipped = 0;
     while skipped < rounds.len() {
         let begins_block = rounds[skipped].number % LEAVE_OUT == 1;
         if bytes <= room && (skipped == 0 || begins_block || skipped + 1 == rounds.len()) {
             break;
         }
-        bytes -= texts[skipped].len() as u64;
+        bytes -= told[skipped].content_bytes();
         skipped += 1;
     }
     skipped
 }
 
-/// A round, as the transcript tells it.
-fn told(session: &Session, round: &RoundRecord) -> String {
+/// A round, as the transcript tells it: its text, and the pictures that were shown.
+fn told(session: &Session, round: &RoundRecord) -> Message {
     let said = round.input.as_ref().and_then(|input| Some((&input.sender, input.text.as_ref()?)));
     let length = said.map_or(0, |(sender, said)| sender.len() + said.len())
         + round.spoken.iter().map(|spoken| spoken.text.len() + LABEL).sum::<usize>();
@@ -188,7 +192,14 @@ fn told(session: &Session, round: &RoundRecord) -> String {
     for spoken in &round.spoken {
         push_spoken(&mut text, session, spoken);
     }
-    text
+    let mut told = Message::user(text);
+    told.parts.extend(pictures(round));
+    told
+}
+
+/// The pictures that a round's input shows.
+fn pictures(round: &RoundRecord) -> impl Iterator<Item = Part> {
+    round.input.iter().flat_map(|input| &input.images).cloned().map(Part::Image)
 }
 
 /// How long a speaker's name may be before a line's text needs more room than was reckoned.

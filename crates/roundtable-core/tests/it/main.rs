@@ -20,6 +20,7 @@ mod context_requests;
 mod context_results;
 mod effects;
 mod forks;
+mod images;
 mod iterations;
 mod kept_prompts;
 mod lifecycle;

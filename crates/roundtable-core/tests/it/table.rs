@@ -173,6 +173,7 @@ impl Table {
             context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
             sender: "User".to_owned(),
             text: text.map(str::to_owned),
+            images: Vec::new(),
             on_busy: OnBusy::Queue,
             results: Vec::new(),
         }

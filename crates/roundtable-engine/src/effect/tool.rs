@@ -7,7 +7,8 @@ use futures_util::FutureExt as _;
 use roundtable_core::id::ToolCallId;
 use roundtable_core::input::{Ran, Report};
 use roundtable_core::prompt::{Prompt, RenderedPrompt};
-use roundtable_ports::{Adapter, EventBus, RunScope, SessionReader, ToolContext};
+use roundtable_core::tool::ToolResult;
+use roundtable_ports::{Adapter, EventBus, RunScope, SessionReader, ToolContext, ToolError};
 use serde_json::Value;
 
 use crate::adapter::SessionBus;
@@ -58,7 +59,8 @@ impl ToolRun {
         let running = AssertUnwindSafe(running).catch_unwind();
         match tokio::time::timeout(spec.timeout, running).await {
             Ok(Ok(Ok(result))) => Ran::Returned(result),
-            Ok(Ok(Err(error))) => Ran::Returned(roundtable_core::tool::ToolResult::failed(error.0)),
+            Ok(Ok(Err(ToolError::Failed(error)))) => Ran::Returned(ToolResult::failed(error)),
+            Ok(Ok(Err(ToolError::Unknown(why)))) => Ran::CutOff(why),
             Ok(Err(_)) => Ran::CutOff(format!("{} panicked", self.name)),
             Err(_) => {
                 Ran::CutOff(format!("{} took longer than {} s", self.name, spec.timeout.as_secs()))

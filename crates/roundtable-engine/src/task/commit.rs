@@ -14,7 +14,7 @@ use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::{Live, Reject};
 use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
 
-use super::letter::{Letter, Waiter};
+use super::letter::{Asker, Letter, Reply, Waiter};
 use super::{Halt, SessionTask, load};
 use crate::error::EngineError;
 
@@ -107,7 +107,7 @@ impl SessionTask {
             }
             Letter::Report { report, partials } => {
                 let env = self.env(partials.clone());
-                Answer::Report(self.step(&report.clone().into(), &env, staged))
+                Answer::Report(self.step(report, &env, staged))
             }
             Letter::Publish { report, .. } => {
                 let env = self.env(Some(BTreeMap::new()));
@@ -230,7 +230,7 @@ impl SessionTask {
         for (letter, answer) in letters.into_iter().zip(staged.answers) {
             match (letter, answer) {
                 (Letter::Command { reply, .. }, Answer::Command(result)) => {
-                    drop(reply.send(result))
+                    self.acknowledge(reply, result);
                 }
                 (Letter::State { reply }, _) => drop(reply.send(self.state())),
                 (Letter::Publish { reply, .. }, Answer::Report(result)) => {
@@ -259,12 +259,35 @@ impl SessionTask {
             }
         }
         self.answer_waiters();
+        self.answer_askers();
         if self.live.session.round.is_none() && self.noted.swap(false, Ordering::Relaxed) {
             let _ = self.engine.parts().store.drafts.clear_drafts(&self.own).await;
         }
         let since = self.live.session.head.0.saturating_sub(self.snapshot.0);
         if since >= self.engine.parts().config.snapshot_every {
             self.put_snapshot().await;
+        }
+    }
+
+    /// Answers a command that is committed; one who asked for more than that has to wait.
+    fn acknowledge(&mut self, reply: Reply, result: Result<Receipt, EngineError>) {
+        match (reply, result) {
+            (Reply::Committed(reply), result) => drop(reply.send(result)),
+            (reply, Err(error)) => reply.refuse(error),
+            (Reply::RoundOver { message_id, committed, reply }, Ok(receipt)) => {
+                // Set once: the letter is answered once.
+                let _ = committed.set(receipt.clone());
+                self.askers.push(Asker { message_id, receipt, reply });
+            }
+        }
+    }
+
+    /// Tells callers that the rounds of their messages are over.
+    fn answer_askers(&mut self) {
+        let session = &self.live.session;
+        let over = |asker: &mut Asker| session.is_over(&asker.message_id);
+        for asker in self.askers.extract_if(.., over) {
+            drop(asker.reply.send(Ok(asker.receipt)));
         }
     }
 

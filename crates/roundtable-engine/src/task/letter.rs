@@ -1,10 +1,11 @@
 //! What a session's task is sent, and whom it has to answer.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use roundtable_core::event::NestedPrompt;
 use roundtable_core::id::{CommandId, IterationId, ToolCallId, TurnId};
-use roundtable_core::input::{Command, Report};
+use roundtable_core::input::{Command, Input, Report};
 use roundtable_core::session::Session;
 use roundtable_ports::{EvaluateError, Evaluation, Receipt};
 use tokio::sync::oneshot;
@@ -14,15 +15,11 @@ use crate::error::EngineError;
 /// What a session's task is sent.
 pub(crate) enum Letter {
     /// A caller wants something.
-    Command {
-        command: Box<Command>,
-        id: Option<CommandId>,
-        reply: oneshot::Sender<Result<Receipt, EngineError>>,
-    },
+    Command { command: Box<Command>, id: Option<CommandId>, reply: Reply },
     /// A caller wants to know the state.
     State { reply: oneshot::Sender<Result<Session, EngineError>> },
     /// An effect is done. Partials are those of a process that is gone.
-    Report { report: Report, partials: Option<BTreeMap<IterationId, String>> },
+    Report { report: Input, partials: Option<BTreeMap<IterationId, String>> },
     /// A handler has something to tell.
     Publish { report: Report, reply: oneshot::Sender<Result<(), EvaluateError>> },
     /// A handler wants a prompt answered.
@@ -38,6 +35,35 @@ pub(crate) enum Letter {
     Idle,
 }
 
+/// How a command is answered.
+pub(crate) enum Reply {
+    /// When it is committed.
+    Committed(oneshot::Sender<Result<Receipt, EngineError>>),
+    /// When the round of its message is over, or waits for a person.
+    RoundOver {
+        message_id: String,
+        /// Where the receipt is put when it is committed: a task that goes before the round is
+        /// over takes the reply with it, and what is committed is acknowledged all the same.
+        committed: Arc<OnceLock<Receipt>>,
+        reply: oneshot::Sender<Result<Receipt, EngineError>>,
+    },
+}
+
+impl Reply {
+    pub fn refuse(self, error: EngineError) {
+        let (Self::Committed(reply) | Self::RoundOver { reply, .. }) = self;
+        // A caller who does not wait any more has no use for the answer.
+        let _ = reply.send(Err(error));
+    }
+}
+
+/// A caller who waits for the end of a round.
+pub(crate) struct Asker {
+    pub message_id: String,
+    pub receipt: Receipt,
+    pub reply: oneshot::Sender<Result<Receipt, EngineError>>,
+}
+
 /// A handler that waits for its child turn.
 pub(crate) struct Waiter {
     pub turn: TurnId,
@@ -48,7 +74,7 @@ impl Letter {
     /// Answers that it cannot be done.
     pub fn refuse(self, error: &EngineError) {
         match self {
-            Self::Command { reply, .. } => drop(reply.send(Err(error.clone()))),
+            Self::Command { reply, .. } => reply.refuse(error.clone()),
             Self::State { reply } => drop(reply.send(Err(error.clone()))),
             Self::Publish { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Evaluate { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),

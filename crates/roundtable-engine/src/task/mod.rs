@@ -22,7 +22,7 @@ use roundtable_core::input::Report;
 use roundtable_ports::Ownership;
 use tokio::sync::mpsc;
 
-pub(crate) use letter::Letter;
+pub(crate) use letter::{Letter, Reply};
 pub use load::SNAPSHOT_VERSION;
 pub(crate) use load::read;
 
@@ -30,7 +30,7 @@ use crate::adapter::{LogReader, SessionBus};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::speech::Speech;
-use letter::Waiter;
+use letter::{Asker, Waiter};
 use reconcile::Running;
 
 /// How many letters one commit takes in.
@@ -61,6 +61,7 @@ pub(crate) struct SessionTask {
     live: Live,
     running: Running,
     waiters: Vec<Waiter>,
+    askers: Vec<Asker>,
     speech: Arc<Speech>,
     bus: Arc<SessionBus>,
     reader: Arc<LogReader>,
@@ -111,6 +112,7 @@ impl SessionTask {
         let mut task = Self {
             running: Running::new(HashMap::new()),
             waiters: Vec::new(),
+            askers: Vec::new(),
             engine,
             session,
             mailbox,
@@ -184,7 +186,7 @@ impl SessionTask {
                 .list_drafts(&self.session)
                 .await
                 .unwrap_or_default();
-            Letter::Report { report: Report::WriterChanged, partials: Some(noted) }
+            Letter::Report { report: Report::WriterChanged.into(), partials: Some(noted) }
         } else {
             Letter::Wake
         };

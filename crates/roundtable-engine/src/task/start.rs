@@ -143,7 +143,8 @@ impl SessionTask {
         let handle = self.engine.effects().spawn(async move {
             let report = effect.await;
             // The task is gone when the session was lost or stopped: then this is nobody's result.
-            let _ = reporter.send(Letter::Report { report, partials: None }).await;
+            let letter = Letter::Report { report: report.into(), partials: None };
+            let _ = reporter.send(letter).await;
         });
         Effect { cancellation, abort: handle.abort_handle() }
     }

@@ -1,5 +1,7 @@
 //! Requests, as the engine makes them.
 
+use std::sync::Arc;
+
 use roundtable_core::id::{AgentId, IterationId, SessionId};
 use roundtable_core::message::Message;
 use roundtable_core::scope::{Place, Scope};
@@ -44,5 +46,5 @@ pub fn offering(request: ModelRequest, tools: &[&str]) -> ModelRequest {
         effect: Effect::Pure,
         timeout: std::time::Duration::from_secs(1),
     };
-    ModelRequest { tools: tools.iter().map(spec).collect(), ..request }
+    ModelRequest { tools: tools.iter().map(spec).map(Arc::new).collect(), ..request }
 }

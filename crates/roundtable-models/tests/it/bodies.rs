@@ -195,7 +195,7 @@ fn a_schema_is_enforced_as_well_as_the_vendor_can() {
 fn pictures_are_sent_as_each_vendor_takes_them() {
     let image = |source| Part::Image(Image { media_type: "image/png".to_owned(), source });
     let parts = vec![
-        image(ImageSource::Base64("AAAA".to_owned())),
+        image(ImageSource::Base64("AAAA".into())),
         image(ImageSource::Url("https://x/y.png".to_owned())),
     ];
     let mut asked = request("ann", 1, 1);

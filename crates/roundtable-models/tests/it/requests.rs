@@ -37,7 +37,7 @@ fn part() -> impl Strategy<Value = Part> {
             if sealed { json!({"type": "thinking", "signature": "s"}) } else { Value::Null };
         Part::Reasoning(Reasoning { wire: wire.to_owned(), text: "hm".to_owned(), payload })
     });
-    let source = ImageSource::Base64("AAAA".to_owned());
+    let source = ImageSource::Base64("AAAA".into());
     let image = Part::Image(Image { media_type: "image/png".to_owned(), source });
     prop_oneof![text.prop_map(|text| Part::Text { text }), call, result, thought, Just(image)]
 }

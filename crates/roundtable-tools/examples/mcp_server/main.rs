@@ -69,7 +69,9 @@ async fn host(fifo: &str) -> Result<(), Failure> {
     let fork = tools.iter().find(|tool| tool.spec().name == "bad__fork").ok_or("no tool")?;
     let caller = caller::Caller::new(Vec::new());
     let context = caller.context("one");
-    fork.run_json(serde_json::json!({}), &context).await.map_err(|error| error.0)?;
+    fork.run_json(serde_json::json!({}), &context)
+        .await
+        .map_err(|error| error.message().to_owned())?;
     writeln!(std::io::stdout(), "ready")?;
     std::future::pending().await
 }

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, JsonObject, RequestMetaObject};
 use rmcp::service::ServiceError;
 use roundtable_core::digest::Digest;
-use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
+use roundtable_core::tool::{ToolDecl, ToolResult};
 use roundtable_ports::{DynTool, ToolContext, ToolError, ToolSpec};
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ impl McpTool {
             Err(error) => {
                 // A connection that failed once is not trusted again.
                 connection.close();
-                self.lost(&error).await
+                Err(self.lost(&error))
             }
         }
     }
@@ -79,26 +79,14 @@ impl McpTool {
         answer
     }
 
-    /// The call was sent, and the server went away before it answered.
-    async fn lost(&self, error: &ServiceError) -> Result<ToolResult, ToolError> {
-        if self.spec.effect == Effect::Effectful {
-            // It may have happened, so "failed" would be a guess. Only the time limit of whoever
-            // runs the tool leads to the honest outcome, unknown; so it is left to run out.
-            std::future::pending::<()>().await;
-        }
+    /// The call was sent, and the server went away before it answered: it may have happened, so
+    /// "failed" would be a guess.
+    fn lost(&self, error: &ServiceError) -> ToolError {
         let why = match error {
             ServiceError::TransportClosed => "it ended during the call".to_owned(),
             error => error.to_string(),
         };
-        Err(self.says(&why).into())
-    }
-
-    fn silence(&self) -> &'static str {
-        if self.spec.effect == Effect::Effectful {
-            "it did not answer; whether the call took effect is unknown, so do not repeat it"
-        } else {
-            "it did not answer in time"
-        }
+        ToolError::Unknown(self.says(&why))
     }
 
     fn says(&self, what: &str) -> String {
@@ -161,7 +149,7 @@ impl DynTool for McpTool {
                 () = context.scope.cancellation.cancelled() => Err("the call was cancelled".into()),
                 answer = tokio::time::timeout(backstop, self.call(params)) => match answer {
                     Ok(answer) => answer,
-                    Err(_) => Err(self.says(self.silence()).into()),
+                    Err(_) => Err(ToolError::Unknown(self.says("it did not answer in time"))),
                 },
             }
         })

@@ -41,7 +41,7 @@ async fn run(tool: &FetchUrl, url: &str) -> ToolResult {
     let context = caller.context("one");
     tool.run_json(json!({ "url": url }), &context)
         .await
-        .unwrap_or_else(|error| ToolResult::failed(error.0))
+        .unwrap_or_else(|error| ToolResult::failed(error.message()))
 }
 
 /// What comes of a URL when every name is at this address.

@@ -3,6 +3,7 @@
 use crate::context_request::{About, ContextRequest};
 use crate::event::{Accepted, Body, SessionEvent};
 use crate::input::{Env, OnBusy, Say};
+use crate::message::Image;
 use crate::message_context::MessageContext;
 use crate::reject::Reject;
 use crate::scope::Place;
@@ -15,6 +16,7 @@ impl Session {
         self.check_required(say)?;
         self.check_context(&say.context)?;
         self.check_text(say.text.as_deref())?;
+        self.check_images(say)?;
         self.check_room(say.on_busy)?;
         let mut drafts = match (&self.round, say.on_busy) {
             (Some(round), OnBusy::Reject) => return Err(Reject::Busy { round: round.number }),
@@ -28,6 +30,7 @@ impl Session {
             context: say.context.clone(),
             sender: say.sender.clone(),
             text: say.text.clone(),
+            images: say.images.clone(),
         };
         drafts
             .push((Place::session(), Body::Session(SessionEvent::SessionInputAccepted(accepted))));
@@ -79,6 +82,27 @@ impl Session {
             });
         }
         self.check_bytes("the message", text.len())
+    }
+
+    fn check_images(&self, say: &Say) -> Result<(), Reject> {
+        if say.text.is_none() && !say.images.is_empty() {
+            let what = "a picture needs a message; say what the agents are to do with it";
+            return Err(Reject::Invalid { what: what.to_owned() });
+        }
+        for (index, image) in say.images.iter().enumerate() {
+            let bad = |error| Reject::Invalid { what: format!("picture {}: {error}", index + 1) };
+            image.check().map_err(bad)?;
+        }
+        let bytes: usize = say.images.iter().map(Image::bytes).sum();
+        let most = self.settings.max_image_bytes as usize;
+        if bytes > most {
+            return Err(Reject::Invalid {
+                what: format!(
+                    "the pictures of a message may have {most} bytes at most as Base64, not {bytes}; make them smaller, or send their addresses"
+                ),
+            });
+        }
+        Ok(())
     }
 
     pub(crate) fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Reject> {

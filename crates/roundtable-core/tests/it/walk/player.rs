@@ -222,6 +222,7 @@ impl Player {
             context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
             sender: "User".to_owned(),
             text: text.then(|| format!("message {id}")),
+            images: Vec::new(),
             on_busy,
             results,
         };

@@ -106,7 +106,7 @@ fn thoughts_of_another_wire_are_left_out_and_pictures_where_nobody_sees_them() {
     };
     let image = Image {
         media_type: "image/png".to_owned(),
-        source: roundtable_core::message::ImageSource::Base64("AAAA".to_owned()),
+        source: roundtable_core::message::ImageSource::Base64("AAAA".into()),
     };
     let messages = [
         Message { role: Role::User, parts: vec![Part::Image(image)] },

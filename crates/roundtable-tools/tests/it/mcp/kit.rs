@@ -80,7 +80,7 @@ async fn within(
     let caller = Caller::new(Vec::new());
     let context = caller.context("one");
     let ran = tokio::time::timeout(time, tool.run_json(arguments, &context)).await.ok()?;
-    Some(ran.unwrap_or_else(|error| ToolResult::failed(error.0)))
+    Some(ran.unwrap_or_else(|error| ToolResult::failed(error.message())))
 }
 
 /// The process id of a server and what it says, or its failure.
