@@ -11,6 +11,7 @@ STOPS = {
     "tool_calls": "ToolCalls", "tool_use": "ToolCalls",
     "length": "MaxTokens", "max_tokens": "MaxTokens", "max_output_tokens": "MaxTokens",
     "refusal": "Refused", "content_filter": "Refused",
+    "STOP": "End", "MAX_TOKENS": "MaxTokens", "SAFETY": "Refused",
 }
 MESSAGES = [{"role": "user", "content": "Hello."}]
 
@@ -86,7 +87,34 @@ def anthropic(address):
     }
 
 
+def gemini(address):
+    from google import genai
+
+    # The version of the protocol that we speak; left to itself the SDK asks for v1.
+    options = {"base_url": address, "api_version": "v1beta"}
+    client = genai.Client(api_key="none", http_options=options)
+    text, calls, stop, usage = "", [], None, None
+    for event in client.models.generate_content_stream(model="gemini-3-flash", contents="Hello."):
+        usage = event.usage_metadata or usage
+        for candidate in event.candidates or []:
+            stop = candidate.finish_reason.name if candidate.finish_reason else stop
+            for part in (candidate.content and candidate.content.parts) or []:
+                if part.function_call:
+                    calls.append([part.function_call.id, part.function_call.name, part.function_call.args])
+                elif not part.thought:
+                    text += part.text or ""
+    thoughts = usage.thoughts_token_count or 0 if usage else 0
+    return {
+        "text": text,
+        "calls": calls,
+        "stop": "ToolCalls" if calls and stop == "STOP" else STOPS[stop],
+        "input": usage.prompt_token_count if usage else None,
+        "output": (usage.candidates_token_count or 0) + thoughts if usage else None,
+    }
+
+
+WIRES = [openai_chat, openai_responses, anthropic, gemini]
+
 if __name__ == "__main__":
     wire, address = sys.argv[1:]
-    ask = {"openai_chat": openai_chat, "openai_responses": openai_responses, "anthropic": anthropic}
-    print(json.dumps(ask[wire](address)))
+    print(json.dumps({ask.__name__: ask for ask in WIRES}[wire](address)))

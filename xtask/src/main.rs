@@ -26,7 +26,7 @@ enum Chore {
     Bench(bench::Args),
     /// Change the core in small ways and see whether a test notices.
     Mutants(mutants::Args),
-    /// Compare our model clients with the vendors' own SDKs.
+    /// Our model clients against the vendors' own SDKs and a third-party proxy.
     Interop,
 }
 

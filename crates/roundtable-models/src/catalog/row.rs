@@ -85,6 +85,8 @@ pub struct ModelRow {
     pub max_output: Option<u32>,
     /// What it costs.
     pub price: Option<PriceTable>,
+    /// The vendor's page that says so, and when it was read.
+    pub price_source: Option<String>,
     /// Where it departs from its vendor's ways.
     quirks: toml::Table,
 }

@@ -156,17 +156,35 @@ fn headers_that_cannot_be_sent_are_refused_without_their_value() {
 }
 
 #[test]
+fn every_price_names_the_vendor_s_page_and_the_day_it_was_read() {
+    let pages = [
+        ("openai", "https://developers.openai.com/"),
+        ("openai-chat", "https://developers.openai.com/"),
+        ("anthropic", "https://platform.claude.com/"),
+    ];
+    for (vendor, row) in catalog().vendors() {
+        for (model, row) in &row.models {
+            assert_eq!(row.price.is_some(), row.price_source.is_some(), "{vendor}/{model}");
+            let Some(source) = &row.price_source else { continue };
+            let page = pages.iter().find(|(name, _)| name == vendor).map(|(_, page)| *page);
+            let (address, day) = source.rsplit_once(", ").unwrap();
+            assert!(page.is_some_and(|page| address.starts_with(page)), "{vendor}/{model}");
+            assert!(day.parse::<jiff::civil::Date>().is_ok(), "{vendor}/{model}");
+        }
+    }
+}
+
+#[test]
 fn a_dated_version_is_its_model_and_a_smaller_one_is_not() {
     let price = |model: &str| catalog().price(&format!("openai/{model}")).map(|price| price.input);
-    assert_eq!(price("gpt-5-2025-08-07"), price("gpt-5"));
-    assert_eq!(price("gpt-5-mini"), Some(250_000));
-    assert_eq!(price("gpt-5-pro"), None);
-    assert_eq!(price("gpt-5.9"), None);
-    assert_eq!(
-        catalog().profile("anthropic/claude-sonnet-4-5-20250929").unwrap().window,
-        Some(200_000)
-    );
-    assert!(catalog().price("gemini/gemini-3-flash-preview").is_some());
+    assert_eq!(price("gpt-5-mini-2025-08-07"), Some(250_000));
+    assert_eq!(price("gpt-5-nano"), Some(50_000));
+    let window = |model: &str| catalog().profile(model).unwrap().window;
+    assert_eq!(window("openai/gpt-5-2025-08-07"), Some(400_000));
+    assert_eq!(window("openai/gpt-5-pro"), None);
+    assert_eq!(window("openai/gpt-5.9"), None);
+    assert_eq!(window("anthropic/claude-sonnet-4-5-20250929"), Some(200_000));
+    assert!(window("gemini/gemini-3-flash-preview").is_some());
 }
 
 #[test]

@@ -254,11 +254,11 @@ async fn what_is_known_of_a_chain_holds_for_each_of_its_models() {
         let model = server.model(name, Timeouts::default(), Caps::default());
         Arc::new(Retry::new(Arc::new(model), RetryPolicy::default()))
     };
-    let chain = [model("openai/gpt-5"), model("anthropic/claude-sonnet-4-5")];
+    let chain = [model("openai/gpt-5-mini"), model("anthropic/claude-sonnet-4-5")];
     let price = Price { input: 3_750_000, output: 15_000_000 };
     let facts = Facts { window: Some(200_000), price: Some(price) };
     assert_eq!(Fallback::new(chain).facts(), facts);
-    let unpriced = [model("openai/gpt-5"), model("groq/x")];
+    let unpriced = [model("openai/gpt-5-mini"), model("groq/x")];
     let facts = Facts { window: Some(400_000), price: None };
     assert_eq!(Fallback::new(unpriced).facts(), facts);
 }

@@ -14,6 +14,7 @@ mod bodies;
 mod golden;
 mod guide;
 mod http;
+mod proxy;
 mod requests;
 mod retry;
 mod script;

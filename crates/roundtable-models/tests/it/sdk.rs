@@ -16,7 +16,7 @@ fn at_root(path: &str) -> PathBuf {
 }
 
 async fn theirs(wire: &str, address: &str) -> Value {
-    let mut command = tokio::process::Command::new(at_root("target/interop/bin/python"));
+    let mut command = tokio::process::Command::new(at_root("target/interop/sdk/bin/python"));
     // Proxies and keys of whoever runs the test are none of its business.
     command.env_clear().arg(at_root("tests/sdk/ask.py")).args([wire, address]);
     let output = command.output().await.expect("cargo xtask interop installs the SDKs");
@@ -59,6 +59,7 @@ async fn compare(wire: &str, model: &str, streams: &[&str]) {
         let server = Server::start(vec![Answer::events(&events)]).await;
         let (theirs, ours) = (theirs(wire, &server.address).await, ours(model, &server).await);
         assert_eq!(ours, theirs, "{wire}/{name}");
+        println!("ok: {wire}/{name}");
         // Both went to the same place.
         let lines: Vec<String> = server.received().into_iter().map(|one| one.line).collect();
         assert_eq!(lines[0], lines[1]);
@@ -83,4 +84,10 @@ async fn responses_are_understood_as_openai_s_sdk_does() {
 async fn messages_are_understood_as_anthropic_s_sdk_does() {
     let streams = ["thinking_tools", "citations", "refusal"];
     compare("anthropic", "anthropic/claude-sonnet-4-5", &streams).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the vendors' SDKs: cargo xtask interop"]
+async fn gemini_is_understood_as_google_s_sdk_does() {
+    compare("gemini", "gemini/gemini-3-flash", &["tools", "grounded", "unsafe"]).await;
 }
