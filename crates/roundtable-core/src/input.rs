@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::context_request::ContextResult;
+use crate::debate::{Measure, Record};
 use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
-use crate::id::{IterationId, ToolCallId};
+use crate::id::{AgentId, IterationId, RoundId, ToolCallId};
 use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
 use crate::tool::ToolResult;
@@ -103,6 +104,14 @@ pub enum Command {
         /// The take.
         take: u32,
     },
+    /// Sum a debate up as it stands, also when it is over. Doing it again for the same rounds does
+    /// nothing.
+    Synthesise {
+        /// Who does it; otherwise the analyst, the chair, or the first seat.
+        agent: Option<AgentId>,
+    },
+    /// Begin a session as the record of a debate that was held elsewhere.
+    Import(Box<Record>),
 }
 
 /// A tool call as a model asked for it.
@@ -198,6 +207,13 @@ pub enum Report {
         topic: String,
         /// The data.
         data: Value,
+    },
+    /// It was measured how far a panel agrees.
+    Measured {
+        /// In which round.
+        round: RoundId,
+        /// How far.
+        measure: Measure,
     },
     /// A deadline may have passed.
     Woke,

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod budget;
 pub mod context_request;
+pub mod debate;
 pub mod digest;
 pub mod event;
 pub mod id;
@@ -29,6 +30,7 @@ pub mod turn;
 pub mod want;
 pub mod window;
 
+pub use jiff::Timestamp;
 pub use live::{Live, Starts};
 pub use message_context::MessageContext;
 pub use reject::Reject;

@@ -199,6 +199,8 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
             };
             [opened].into_iter().chain(message).collect()
         }
+        // What is done between rounds is no row of its own.
+        RoundEvent::RoundAsideOpened { .. } | RoundEvent::RoundMeasured(_) => Vec::new(),
         RoundEvent::RoundClosed { outcome } => vec![Row::RoundEnd { round, outcome: *outcome, at }],
     }
 }

@@ -62,6 +62,21 @@ pub struct OutputSchema {
     pub name: String,
     /// Its JSON Schema.
     pub schema: Value,
+    /// Whether prose will do when there is no such data in the reply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_text: bool,
+}
+
+impl OutputSchema {
+    /// Data of this form, and nothing else.
+    pub fn new(name: impl Into<String>, schema: Value) -> Self {
+        Self { name: name.into(), schema, or_text: false }
+    }
+
+    /// Data of this form if it can be had, else prose.
+    pub fn or_text(name: impl Into<String>, schema: Value) -> Self {
+        Self { or_text: true, ..Self::new(name, schema) }
+    }
 }
 
 /// A prompt: instructions as a tree of sections, what is asked, and the tools on offer.

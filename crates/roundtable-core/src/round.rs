@@ -40,6 +40,12 @@ pub struct Round {
     pub account: Account,
     /// The open turns, in the order in which they began: parents before children.
     pub turns: Vec<Turn>,
+    /// Whether it is done between rounds, and has no number of its own.
+    #[serde(default)]
+    pub aside: bool,
+    /// Whether it was measured how far the panel agrees.
+    #[serde(default)]
+    pub measured: bool,
 }
 
 /// The stages of a round in which these agents speak in this order.
@@ -106,6 +112,11 @@ impl Round {
         {
             (self.stage, self.begun, self.done) = (self.stage + 1, 0, 0);
         }
+    }
+
+    /// Leaves out the stages that are left: nothing was said that they could be about.
+    pub(crate) fn skip_rest(&mut self) {
+        self.stage = u32::try_from(self.stages.len()).unwrap_or(u32::MAX);
     }
 
     /// How it ends, once every seat is done.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Limits;
+use crate::debate::Rules;
 use crate::id::AgentId;
 
 /// What kind of session it is.
@@ -56,6 +57,9 @@ pub struct Settings {
     /// How many closed rounds a prompt can draw on, and up to a quarter more: rounds are let go of
     /// several at a time, because with each time a provider that keeps prompts has to read them anew.
     pub window_rounds: u32,
+    /// How the panel argues, when the session is a debate with rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debate: Option<Rules>,
 }
 
 impl Settings {
@@ -81,6 +85,7 @@ impl Default for Settings {
             max_message_bytes: 256 * 1024,
             max_image_bytes: 8 * 1024 * 1024,
             window_rounds: 32,
+            debate: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::event::Seq;
-use crate::id::{IterationId, ToolCallId, TurnId};
+use crate::id::{IterationId, RoundId, ToolCallId, TurnId};
 
 /// Something that a session needs done.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,11 @@ pub enum Want {
     BeginEffect {
         /// Which call.
         tool_call: ToolCallId,
+    },
+    /// It has to be measured how far the panel of a debate agrees.
+    Measure {
+        /// In which round.
+        round: RoundId,
     },
     /// Something is due at this time.
     WakeAt(Timestamp),

@@ -29,6 +29,8 @@ pub struct Held {
     pub name: String,
     /// The schema.
     pub schema: Value,
+    /// Whether prose will do when there is no such data.
+    pub or_text: bool,
     validator: Validator,
 }
 
@@ -45,7 +47,13 @@ impl Shape {
         let mode = mode(request, profile, &output.schema);
         let taken = request.tools.iter().any(|tool| tool.name == output.name);
         let name = if taken { format!("{}_output", output.name) } else { output.name.clone() };
-        Ok(Self::Held(Box::new(Held { mode, name, schema: output.schema.clone(), validator })))
+        Ok(Self::Held(Box::new(Held {
+            mode,
+            name,
+            schema: output.schema.clone(),
+            or_text: output.or_text,
+            validator,
+        })))
     }
 
     /// The schema, if the vendor itself is to hold the reply to it.
@@ -183,6 +191,15 @@ impl Shaper {
             let text = (!self.text.is_empty()).then(|| Chunk::Text(self.text.clone()));
             return Ok(text);
         }
+        let data = self.data(held, stop);
+        if data.is_err() && held.or_text && !self.text.trim().is_empty() {
+            return Ok(Some(Chunk::Text(self.text.clone())));
+        }
+        data.map(|data| Some(Chunk::Text(data.to_string())))
+    }
+
+    /// The data of the reply, if it is whole and fits.
+    fn data(&self, held: &Held, stop: StopReason) -> Result<Value, ModelError> {
         if stop == StopReason::MaxTokens {
             return Err(ModelError::Broken("the data was cut off at the token limit".to_owned()));
         }
@@ -190,8 +207,7 @@ impl Shaper {
         let Some(given) = given else {
             return Err(ModelError::Broken("the answer is not JSON".to_owned()));
         };
-        let fitting = fit(given, &held.validator)?;
-        Ok(Some(Chunk::Text(fitting.to_string())))
+        fit(given, &held.validator)
     }
 }
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use roundtable_backend::{MemoryStore, SqliteStore};
+use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_ports::{Clock, DynTool, Ids, Model, Store, Tool};
 
-use crate::engine::Engine;
+use crate::engine::{Defaults, Engine};
 use crate::error::Result;
 
 /// What an engine will be made of.
@@ -17,7 +18,7 @@ pub struct Builder {
     store: Option<Store>,
     directory: Option<PathBuf>,
     models: BTreeMap<String, Arc<dyn Model>>,
-    default_model: String,
+    defaults: Defaults,
     tools: Vec<Arc<dyn DynTool>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -30,7 +31,7 @@ impl Default for Builder {
             store: None,
             directory: None,
             models: BTreeMap::new(),
-            default_model: String::new(),
+            defaults: Defaults::default(),
             tools: Vec::new(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(UuidIds),
@@ -58,9 +59,24 @@ impl Builder {
     #[must_use]
     pub fn model(mut self, name: &str, model: impl Model + 'static) -> Self {
         if self.models.is_empty() {
-            name.clone_into(&mut self.default_model);
+            name.clone_into(&mut self.defaults.model);
         }
         self.models.insert(name.to_owned(), Arc::new(model));
+        self
+    }
+
+    /// Has this model judge how far the panels of debates agree, and name points of view where
+    /// nobody does. Without one, debates are measured without a model.
+    #[must_use]
+    pub fn analyst(mut self, model: &str) -> Self {
+        self.defaults.analyst = Some(model.to_owned());
+        self
+    }
+
+    /// Agents that debates can name.
+    #[must_use]
+    pub fn agents(mut self, agents: impl IntoIterator<Item = Agent>) -> Self {
+        self.defaults.agents.extend(agents);
         self
     }
 
@@ -118,6 +134,6 @@ impl Builder {
             tools: Toolset::new(self.tools)?,
             config: self.config,
         };
-        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.default_model))
+        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))
     }
 }

@@ -1,11 +1,18 @@
 //! The engine, as an embedder holds it.
 
+use std::sync::Arc;
+
+use roundtable_core::Reject;
+use roundtable_core::agent::Agent;
+use roundtable_core::debate::Record;
 use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::SessionId;
+use roundtable_core::input::Command;
 use roundtable_core::settings::Kind;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
+use crate::debate::{Debate, DebateBuilder};
 use crate::error::Result;
 use crate::session::Session;
 use crate::talk::Talk;
@@ -14,7 +21,18 @@ use crate::talk::Talk;
 #[derive(Clone)]
 pub struct Engine {
     driver: roundtable_engine::Engine,
-    default_model: String,
+    defaults: Arc<Defaults>,
+}
+
+/// What sessions are made of when nobody says.
+#[derive(Default)]
+pub(crate) struct Defaults {
+    /// The model of agents that are only named.
+    pub model: String,
+    /// The model that judges debates.
+    pub analyst: Option<String>,
+    /// The agents that can be named.
+    pub agents: Vec<Agent>,
 }
 
 impl Engine {
@@ -23,12 +41,34 @@ impl Engine {
         Builder::default()
     }
 
-    pub(crate) fn new(driver: roundtable_engine::Engine, default_model: String) -> Self {
-        Self { driver, default_model }
+    pub(crate) fn new(driver: roundtable_engine::Engine, defaults: Defaults) -> Self {
+        Self { driver, defaults: Arc::new(defaults) }
     }
 
-    /// A debate to be opened: a panel argues a question in rounds.
-    pub fn debate(&self, question: &str) -> Talk {
+    /// A debate to be held: a panel argues a question in rounds and says how far it agrees.
+    pub fn debate(&self, question: &str) -> DebateBuilder {
+        DebateBuilder::new(self.clone(), question)
+    }
+
+    /// A debate of this engine. Whether there is one shows when it is used.
+    pub fn find_debate(&self, id: &SessionId) -> Debate {
+        Debate::new(self.session(id))
+    }
+
+    /// Keeps a debate that was exported, to be read. It is over: nobody goes on with it.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the text is no exported debate; it says what is wrong.
+    pub async fn import_debate(&self, json: &str) -> Result<Debate> {
+        let record = Record::import(json)?;
+        let debate = self.find_debate(&SessionId::new(&self.driver.parts().ids.fresh())?);
+        debate.session().command(Command::Import(Box::new(record))).await?;
+        Ok(debate)
+    }
+
+    /// A panel to be put together: agents answer side by side or one after another, without the
+    /// roles and the consensus of a debate.
+    pub fn panel(&self, question: &str) -> Talk {
         Talk::new(self.clone(), Kind::Debate, question)
     }
 
@@ -105,7 +145,31 @@ impl Engine {
         &self.driver
     }
 
+    /// The agents that can be named.
+    pub fn agents(&self) -> &[Agent] {
+        &self.defaults.agents
+    }
+
+    /// The agent with this id, or with this part after `agt_`.
+    pub(crate) fn known_agent(&self, id: &str) -> Result<&Agent> {
+        let found =
+            self.agents().iter().find(|agent| agent.id.as_str() == id || agent.id.suffix() == id);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.agents().iter().map(|agent| agent.id.suffix()).collect();
+            let shown: String = id.chars().take(64).collect();
+            let what = match known.as_slice() {
+                [] => format!("there is no agent \"{shown}\"; none are configured"),
+                known => format!("there is no agent \"{shown}\"; there are: {}", known.join(", ")),
+            };
+            Reject::Invalid { what }.into()
+        })
+    }
+
     pub(crate) fn default_model(&self) -> &str {
-        &self.default_model
+        &self.defaults.model
+    }
+
+    pub(crate) fn analyst(&self) -> Option<&str> {
+        self.defaults.analyst.as_deref()
     }
 }

@@ -3,6 +3,7 @@
 use roundtable_backend::OpenError;
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
+use roundtable_core::debate::ImportError;
 use roundtable_core::id::ParseIdError;
 use roundtable_engine::EngineError;
 
@@ -18,6 +19,9 @@ pub enum Error {
     /// A name or id is none.
     #[error(transparent)]
     Id(#[from] ParseIdError),
+    /// A file is no exported debate.
+    #[error(transparent)]
+    Import(#[from] ImportError),
 }
 
 /// A result of this crate.
@@ -28,7 +32,7 @@ impl Error {
     pub fn missing_context(&self) -> &[ContextRequest] {
         match self {
             Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
-            Self::Engine(_) | Self::Open(_) | Self::Id(_) => &[],
+            Self::Engine(_) | Self::Open(_) | Self::Id(_) | Self::Import(_) => &[],
         }
     }
 }

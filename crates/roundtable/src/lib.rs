@@ -10,7 +10,7 @@
 //! async fn main() -> roundtable::Result<()> {
 //!     let script = Script::default().voice("ann", [Reply::text("Yes.")]).voice("bob", [Reply::text("No.")]);
 //!     let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
-//!     let debate = engine.debate("Should we rewrite it in Rust?").agent("Ann").agent("Bob").rounds(2).start().await?;
+//!     let debate = engine.debate("Should we rewrite it in Rust?").agent("Ann").agent("Bob").rounds(2).run().await?;
 //!     let mut events = debate.events(Since::Start).await?;
 //!     while let Some(event) = events.next().await {
 //!         println!("{}", event?);
@@ -26,6 +26,7 @@
 mod answer;
 mod archive;
 mod builder;
+pub mod debate;
 mod engine;
 mod error;
 mod session;
@@ -49,6 +50,7 @@ pub use roundtable_tools as tools;
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::debate::{Continue, Debate, DebateFilter, Mode, Perspective, Stance};
     pub use crate::{Answer, Engine, Events, RoundReport, Session, Since};
     pub use futures_util::StreamExt;
     pub use roundtable_core::agent::Agent;

@@ -51,7 +51,7 @@ pub(super) async fn open(engine: &Engine) -> roundtable::Result<Session> {
     let mut ben = Agent::new("Ben", "scripted")?;
     ben.persona = "You are Ben, who asks who will do the work.".to_owned();
     ben.tools = vec![ToolDecl::request_context()];
-    engine.debate(QUESTION).participant(ada).participant(ben).sequential().rounds(2).open().await
+    engine.panel(QUESTION).participant(ada).participant(ben).sequential().rounds(2).open().await
 }
 
 /// The newest demonstration that was begun and not finished.

@@ -77,6 +77,9 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         | SessionEvent::SessionTakeSelected { number, take } => {
             write!(f, " round {number} take {take}")
         }
+        SessionEvent::SessionImported(record) => {
+            write!(f, " {} with {} rounds", short(&record.topic), record.rounds.len())
+        }
     }
 }
 
@@ -84,6 +87,12 @@ fn round(event: &RoundEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         RoundEvent::RoundOpened { number, take: 1, .. } => write!(f, " {number}"),
         RoundEvent::RoundOpened { number, take, .. } => write!(f, " {number} take {take}"),
+        RoundEvent::RoundAsideOpened { number, agent, .. } => {
+            write!(f, " after round {number} for {}", agent.suffix())
+        }
+        RoundEvent::RoundMeasured(measure) => {
+            write!(f, " agreement {:.2} by {}", measure.agreement, measure.by)
+        }
         RoundEvent::RoundClosed { outcome } => write!(f, " {}", word(outcome)),
     }
 }

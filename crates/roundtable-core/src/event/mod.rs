@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::budget::{Exhausted, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
+use crate::debate::{Measure, Record};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, SessionId, ToolCallId, TurnId};
 use crate::message::{Citation, Image, Reasoning};
@@ -176,6 +177,8 @@ pub enum SessionEvent {
         /// The take that counts.
         take: u32,
     },
+    /// It began, and is over, as the record of a debate that was held elsewhere.
+    SessionImported(Box<Record>),
 }
 
 /// How a round ended.
@@ -217,6 +220,20 @@ pub enum RoundEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Said>,
     },
+    /// Something is done between rounds, for the session and not in it: it has no number of its own
+    /// and no message.
+    RoundAsideOpened {
+        /// The last round before it.
+        number: u32,
+        /// The take of that round.
+        take: u32,
+        /// Who does it.
+        agent: AgentId,
+        /// The ids that everything it causes carries.
+        input: MessageContext,
+    },
+    /// It was measured how far the panel agrees.
+    RoundMeasured(Measure),
     /// It ended.
     RoundClosed {
         /// How.

@@ -73,7 +73,7 @@ impl Body {
     }
 }
 
-const KINDS: [&str; 28] = [
+const KINDS: [&str; 31] = [
     "session_opened",
     "session_forked",
     "session_input_accepted",
@@ -83,7 +83,10 @@ const KINDS: [&str; 28] = [
     "session_completed",
     "session_round_superseded",
     "session_take_selected",
+    "session_imported",
     "round_opened",
+    "round_aside_opened",
+    "round_measured",
     "round_closed",
     "turn_started",
     "turn_ended",

@@ -18,6 +18,7 @@ impl Session {
             Input::Command(Command::Fork { origin, agents }) => {
                 self.fork(origin, agents.as_deref())
             }
+            Input::Command(Command::Import(record)) => self.import(record),
             _ if !self.opened => Err(Reject::NotFound { session: self.id.clone() }),
             Input::Command(command) => self.decide_command(command, env),
             Input::Report(report) => self.decide_report(report, env),
@@ -35,8 +36,9 @@ impl Session {
             Command::Regenerate => self.regenerate(),
             Command::Rewind { number } => self.rewind(*number),
             Command::SelectTake { number, take } => self.select_take(*number, *take),
+            Command::Synthesise { agent } => self.synthesise(agent.as_ref()),
             // Answered before a session exists; here it would be a second one.
-            Command::Open(_) | Command::Fork { .. } => {
+            Command::Open(_) | Command::Fork { .. } | Command::Import(_) => {
                 Err(Reject::Exists { session: self.id.clone() })
             }
         }
@@ -60,6 +62,7 @@ impl Session {
             Report::Publish { tool_call, ordinal, topic, data } => {
                 self.publish(tool_call, *ordinal, topic, data)
             }
+            Report::Measured { round, measure } => self.measured(round, measure),
             Report::Woke => Ok(self.woke(env)),
             Report::WriterChanged => Ok(self.writer_changed(env)),
         }

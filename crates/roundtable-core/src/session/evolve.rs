@@ -4,6 +4,7 @@
 use super::{ANSWERED, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
 use crate::context_request::{About, Priority};
+use crate::debate::Purpose;
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
@@ -70,6 +71,7 @@ impl Session {
                 self.supersede(*number, *take, *redo)
             }
             SessionEvent::SessionTakeSelected { number, take } => self.select(*number, *take),
+            SessionEvent::SessionImported(record) => self.imported(record),
         }
     }
 
@@ -128,6 +130,7 @@ impl Session {
                         .chain(answered)
                         .collect(),
                     outcome: None,
+                    exit: None,
                 });
                 self.last_number = *number;
                 self.last_message = self.last_message.max(said.map_or(0, |said| said.number));
@@ -144,10 +147,28 @@ impl Session {
                     opened_at: event.at,
                     account: Account::new(self.settings.round_limits),
                     turns: Vec::new(),
+                    aside: false,
+                    measured: false,
                 });
             }
+            RoundEvent::RoundAsideOpened { number, take, agent, input } => {
+                let Some(id) = event.place.round.clone() else { return };
+                self.asides += 1;
+                self.round = Some(self.aside(id, *number, *take, agent, input, event.at));
+            }
+            RoundEvent::RoundMeasured(measure) => {
+                if let Some(round) = &mut self.round {
+                    round.measured = true;
+                }
+                if let Some(mark) = self.marks.back_mut() {
+                    mark.exit = measure.exit;
+                }
+            }
             RoundEvent::RoundClosed { outcome } => {
-                self.round = None;
+                let closed = self.round.take();
+                if let Some(aside) = closed.filter(|round| round.aside) {
+                    return self.close_aside(aside, *outcome);
+                }
                 // Nothing runs between rounds. What is still set aside was settled by an event
                 // whose body has been erased.
                 self.account.settle(self.account.reserved, self.account.reserved);
@@ -181,6 +202,8 @@ impl Session {
         match body {
             TurnEvent::TurnStarted { agent, task } => {
                 let limits = self.find_agent(agent).map(|agent| agent.limits).unwrap_or_default();
+                let purpose = self.purpose_of(task);
+                let in_debate = self.settings.debate.is_some();
                 let Some(round) = &mut self.round else { return };
                 let parent = task.tool_call().cloned();
                 let depth = parent
@@ -196,8 +219,13 @@ impl Session {
                     depth,
                     tools: match task {
                         Task::Nested { prompt, .. } => Some(prompt.tools.clone()),
+                        // Who judges has nothing to look up.
+                        Task::Seat { .. } if in_debate && purpose != Purpose::Answer => {
+                            Some(Vec::new())
+                        }
                         Task::Seat { .. } | Task::Delegated { .. } => None,
                     },
+                    purpose,
                     started_at: event.at,
                     account: Account::new(limits),
                     iterations: 0,
@@ -214,7 +242,11 @@ impl Session {
                 };
                 let turn = round.turns.remove(index);
                 match &turn.parent {
-                    None => round.seat_done(*outcome == TurnOutcome::Answered || said.is_some()),
+                    None => {
+                        let answered = *outcome == TurnOutcome::Answered || said.is_some();
+                        round.seat_done(answered && turn.purpose.counts());
+                        self.skip_judges();
+                    }
                     Some(call) => orphan(round, call, id, outcome),
                 }
             }
@@ -245,6 +277,7 @@ impl Session {
             }
             IterationEvent::ModelCallFinished { calls, record, text, .. } => {
                 self.note_words(event, text, *calls == 0);
+                self.note_perspectives(event, text);
                 let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
                 self.settle(&event.place, phase, |reserved| {
                     Spend::actual(record.usage, record.cost, reserved)

@@ -7,6 +7,7 @@
 
 use super::{Draft, Session, Status};
 use crate::budget::{Exhausted, Fit, Spend};
+use crate::debate::Exit;
 use crate::event::{
     Accepted, Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, RoundOutcome, Said,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
@@ -16,7 +17,7 @@ use crate::input::Env;
 use crate::iteration::{Iteration, Phase};
 use crate::live::Starts;
 use crate::message_context::MessageContext;
-use crate::round::{Round, stages};
+use crate::round::Round;
 use crate::scope::Place;
 use crate::session::close::finished;
 use crate::session::wants::is_awaited;
@@ -45,7 +46,7 @@ impl Session {
         turns
             .map(|turn| self.follow_turn(round, turn, prepare(turn), env))
             .find_map(|due| due)
-            .or_else(|| follow_round(round))
+            .or_else(|| self.follow_round(round))
     }
 
     /// Between rounds: the next one opens, or the session is over.
@@ -55,8 +56,9 @@ impl Session {
         }
         let over = self.redo.is_none()
             && self.settings.total_rounds.is_some_and(|total| self.last_number >= total);
-        if over {
-            let reason = "all rounds are done".to_owned();
+        let agreed = self.agreed();
+        if over || agreed.is_some() {
+            let reason = agreed.map_or("all rounds are done", Exit::reason).to_owned();
             let completed = SessionEvent::SessionCompleted { reason };
             return self
                 .drop_waiting()
@@ -74,7 +76,7 @@ impl Session {
             (None, None) => return self.go_on(number, take),
         };
         let id = RoundId::derive(self.id.as_str(), format_args!("{number}.{take}"));
-        let stages = stages(self.settings.order, self.seats());
+        let stages = self.stages(number);
         let opened = RoundEvent::RoundOpened { number, take, stages, input, said };
         Some((Place::round(&id), Body::Round(opened)))
     }
@@ -151,7 +153,7 @@ impl Session {
             TurnOutcome::Answered | TurnOutcome::Exhausted { .. } => turn.words,
             TurnOutcome::Failed { .. } | TurnOutcome::Cancelled => None,
         };
-        let said = words.filter(|_| turn.parent.is_none());
+        let said = words.filter(|_| turn.parent.is_none() && turn.purpose.speaks());
         let said = said.map(|seq| Said { number: self.last_message + 1, seq });
         (place, Body::Turn(TurnEvent::TurnEnded { outcome, said }))
     }
@@ -199,22 +201,25 @@ impl Session {
         worst
     }
 
+    /// The next seat begins, or the round is over.
+    fn follow_round(&self, round: &Round) -> Option<Draft> {
+        if let Some(agent) = round.next_seat() {
+            let task = Task::Seat { stage: round.stage, seat: round.begun };
+            let place = round.place().turn(&task.turn_id(round.id.as_str()));
+            return Some((
+                place,
+                Body::Turn(TurnEvent::TurnStarted { agent: agent.clone(), task }),
+            ));
+        }
+        let outcome = round.outcome().filter(|_| !self.wants_measure(round))?;
+        Some((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })))
+    }
+
     fn time_is_over(&self, round: &Round, turn: &Turn, env: &Env) -> bool {
         let line = round.line_of(&turn.id);
         let turns = line.iter().filter_map(|id| round.find_turn(id)).map(Turn::deadline);
         turns.chain([round.deadline()]).flatten().any(|deadline| deadline <= env.now)
     }
-}
-
-/// The next seat begins, or the round is over.
-fn follow_round(round: &Round) -> Option<Draft> {
-    if let Some(agent) = round.next_seat() {
-        let task = Task::Seat { stage: round.stage, seat: round.begun };
-        let place = round.place().turn(&task.turn_id(round.id.as_str()));
-        return Some((place, Body::Turn(TurnEvent::TurnStarted { agent: agent.clone(), task })));
-    }
-    let outcome = round.outcome()?;
-    Some((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })))
 }
 
 /// How an iteration ends whose model call is over and which asked for no tools.

@@ -4,6 +4,7 @@
 
 mod close;
 mod command;
+mod debate;
 mod decide;
 mod evolve;
 mod follow;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{About, ContextRequest, Priority};
+use crate::debate::{Exit, Perspective};
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
@@ -71,6 +73,9 @@ pub struct Mark {
     pub answered: Vec<ContextRequest>,
     /// How it ended, once it did.
     pub outcome: Option<RoundOutcome>,
+    /// Why the debate ends with it, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
 }
 
 /// A session's state.
@@ -122,12 +127,35 @@ pub struct Session {
     pub carried_from: Option<Seq>,
     /// The rounds that a prompt can draw on, oldest first.
     pub marks: VecDeque<Mark>,
+    /// The points of view that were named for the panel, if they had to be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub perspectives: Vec<Perspective>,
+    /// How often something was done between rounds.
+    #[serde(default)]
+    pub asides: u32,
+    /// For which rounds, and by whom, the debate was summed up; the last ones.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub syntheses: VecDeque<Synthesised>,
     /// Whether the log holds something that this version does not know.
     pub newer: bool,
 }
 
+/// A debate was summed up: there is no need to do it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Synthesised {
+    /// The last round that it covers.
+    pub number: u32,
+    /// The take of that round.
+    pub take: u32,
+    /// Who did it.
+    pub agent: AgentId,
+}
+
 /// How many answered requests are remembered.
 const ANSWERED: usize = 1024;
+
+/// How many syntheses are remembered.
+const SYNTHESES: usize = 64;
 
 impl Session {
     /// A session before its first event.
@@ -156,6 +184,9 @@ impl Session {
             carried: Vec::new(),
             carried_from: None,
             marks: VecDeque::new(),
+            perspectives: Vec::new(),
+            asides: 0,
+            syntheses: VecDeque::new(),
             newer: false,
         }
     }
@@ -172,7 +203,8 @@ impl Session {
 
     /// The number of the round in progress, or of the next one to open.
     pub fn current_round(&self) -> u32 {
-        self.round.as_ref().map_or(self.last_number + 1, |round| round.number)
+        let open = self.round.as_ref().filter(|round| !round.aside);
+        open.map_or(self.last_number + 1, |round| round.number)
     }
 
     /// Whether nothing more happens for a message that was acknowledged before a person acts: its

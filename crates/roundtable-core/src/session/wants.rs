@@ -20,6 +20,9 @@ impl Session {
         for turn in &round.turns {
             turn_wants(turn, &mut wants);
         }
+        if self.wants_measure(round) {
+            wants.push(Want::Measure { round: round.id.clone() });
+        }
         wants.extend(self.wake_at().map(Want::WakeAt));
         wants
     }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 
 use crate::context_request::ContextResult;
+use crate::debate::{Measure, Purpose};
 use crate::event::{
     Accepted, Body, CallRecord, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
     Seq, SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
@@ -36,6 +37,8 @@ pub struct Spoken {
     pub agent: AgentId,
     /// In which stage.
     pub stage: u32,
+    /// What for.
+    pub purpose: Purpose,
     /// What.
     pub text: String,
     /// Whether it was cut off.
@@ -57,6 +60,10 @@ pub struct RoundRecord {
     pub provided: Vec<Provided>,
     /// What the agents said, in order.
     pub spoken: Vec<Spoken>,
+    /// Who speaks in it.
+    pub stages: Vec<Vec<AgentId>>,
+    /// How far the panel of a debate agreed in it.
+    pub measure: Option<Measure>,
 }
 
 /// An open turn's record, and what of it is still being put together.
@@ -102,6 +109,8 @@ pub struct Window {
     provided: Vec<Provided>,
     turns: BTreeMap<TurnId, TurnRecord>,
     children: BTreeMap<TurnId, (ToolCallId, ChildRecord)>,
+    /// Whether something is done between rounds.
+    aside: bool,
 }
 
 impl Window {
@@ -119,6 +128,20 @@ impl Window {
     pub fn find_call(&self, turn: &TurnId, id: &ToolCallId) -> Option<&ToolRequest> {
         let calls = self.turns.get(turn)?.context.iterations().last()?.tool_calls.iter();
         calls.map(|call| &call.request).find(|request| request.id == *id)
+    }
+
+    /// The round under way, and the last one before it that counts.
+    pub(crate) fn last_two(
+        &self,
+        session: &Session,
+    ) -> Option<(&RoundRecord, Option<&RoundRecord>)> {
+        let current = self.rounds.back()?;
+        let counts = |round: &&RoundRecord| {
+            let mut marks = session.marks.iter();
+            let own = marks.find(|mark| mark.number == round.number && mark.take == round.take);
+            round.number < current.number && own.is_some_and(|mark| mark.active)
+        };
+        Some((current, self.rounds.iter().filter(counts).max_by_key(|round| round.number)))
     }
 
     /// Applies an event, before the session does.
@@ -150,13 +173,14 @@ impl Window {
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
             | SessionEvent::SessionCompleted { .. }
-            | SessionEvent::SessionTakeSelected { .. } => {}
+            | SessionEvent::SessionTakeSelected { .. }
+            | SessionEvent::SessionImported(_) => {}
         }
     }
 
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event, session: &Session) {
         match body {
-            RoundEvent::RoundOpened { number, take, input, .. } => {
+            RoundEvent::RoundOpened { number, take, input, stages, .. } => {
                 let again = self.redo.take().and_then(|redo| {
                     self.rounds.iter().find(|round| (round.number, round.take) == redo)
                 });
@@ -172,9 +196,18 @@ impl Window {
                     input,
                     provided,
                     spoken: Vec::new(),
+                    stages: stages.clone(),
+                    measure: None,
                 });
             }
+            RoundEvent::RoundAsideOpened { .. } => self.aside = true,
+            RoundEvent::RoundMeasured(measure) => {
+                if let Some(round) = self.rounds.back_mut() {
+                    round.measure = Some(measure.clone());
+                }
+            }
             RoundEvent::RoundClosed { .. } => {
+                self.aside = false;
                 self.turns.clear();
                 self.children.clear();
                 let last = self.rounds.back().map_or(0, |round| round.number);
@@ -203,16 +236,19 @@ impl Window {
             TurnEvent::TurnEnded { outcome, said } => {
                 let Some(record) = self.turns.remove(id) else { return };
                 let text = record.last_words();
+                let purpose = self.purpose(&record.task, session);
+                let judged = !purpose.speaks() && *outcome == TurnOutcome::Answered;
                 match (&record.task, said) {
-                    (Task::Seat { stage, .. }, Some(_)) => {
+                    (Task::Seat { .. }, _) if self.aside => {}
+                    (Task::Seat { stage, .. }, said) if said.is_some() || judged => {
                         let partial = *outcome != TurnOutcome::Answered;
-                        let spoken =
-                            Spoken { agent: record.agent.clone(), stage: *stage, text, partial };
+                        let agent = record.agent.clone();
+                        let spoken = Spoken { agent, stage: *stage, purpose, text, partial };
                         if let Some(round) = self.rounds.back_mut() {
                             round.spoken.push(spoken);
                         }
                     }
-                    (Task::Seat { .. }, None) => {}
+                    (Task::Seat { .. }, _) => {}
                     (Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. }, _) => {
                         let child = ChildRecord { outcome: outcome.clone(), text };
                         self.children.insert(id.clone(), (tool_call.clone(), child));
@@ -220,6 +256,15 @@ impl Window {
                 }
             }
         }
+    }
+
+    /// What a turn that is open, or was until now, is for.
+    fn purpose(&self, task: &Task, session: &Session) -> Purpose {
+        let (Task::Seat { stage, .. }, Some(rules)) = (task, &session.settings.debate) else {
+            return Purpose::Answer;
+        };
+        let stages = self.rounds.back().map(|round| round.stages.as_slice()).unwrap_or_default();
+        if self.aside { Purpose::Synthesise } else { rules.purpose(*stage as usize, stages) }
     }
 
     fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::{Provided, RoundRecord, Spoken, Window};
+use crate::debate::prompt::Brief;
+use crate::debate::{self, Purpose, Rules};
 use crate::event::{PromptRecord, Seq, Task};
 use crate::id::{AgentId, TurnId};
 use crate::message::{Message, Part, Role};
@@ -20,20 +22,32 @@ impl Window {
     pub fn prompt(&self, session: &Session, turn: &TurnId) -> Option<Prompt> {
         let record = self.turns.get(turn)?;
         let agent = session.find_agent(&record.agent)?;
+        let purpose = self.purpose(&record.task, session);
+        let first = |role: Role| {
+            let mut messages = record.context.get_iteration_messages(1).iter();
+            messages.find(|message| message.role == role).map(Message::text).unwrap_or_default()
+        };
+        const NO_TOOLS: &Vec<String> = &Vec::new();
         let (name, system, tools) = match &record.task {
-            Task::Seat { .. } => ("seat", agent.persona.as_str(), None),
-            Task::Delegated { .. } => ("delegated", agent.persona.as_str(), None),
+            Task::Seat { .. } if session.settings.debate.is_some() => {
+                let tools = (purpose != Purpose::Answer).then_some(NO_TOOLS);
+                (purpose.prompt_name(), first(Role::System), tools)
+            }
+            Task::Seat { .. } => ("seat", agent.persona.clone(), None),
+            Task::Delegated { .. } => ("delegated", agent.persona.clone(), None),
             Task::Nested { prompt, .. } => {
-                (prompt.name.as_str(), prompt.system.as_str(), Some(&prompt.tools))
+                (prompt.name.as_str(), prompt.system.clone(), Some(&prompt.tools))
             }
         };
-        let input = record.context.get_iteration_messages(1).iter().find(|m| m.role == Role::User);
-        let mut prompt = Prompt::new(name, input.map(Message::text).unwrap_or_default());
+        let mut prompt = Prompt::new(name, first(Role::User));
         prompt.sections.push(Section::new("", system));
         let offered = |name: &str| tools.is_none_or(|tools| tools.iter().any(|tool| tool == name));
         prompt.tools =
             agent.tools.iter().map(|tool| tool.name.clone()).filter(|name| offered(name)).collect();
         prompt.output = match &record.task {
+            Task::Seat { .. } if session.settings.debate.is_some() => {
+                Some(debate::prompt::output(purpose))
+            }
             Task::Seat { .. } | Task::Delegated { .. } => agent.output.clone(),
             Task::Nested { prompt, .. } => prompt.output.clone(),
         };
@@ -82,7 +96,10 @@ impl Window {
         // In the past of a fork there are agents that no longer take part; what they said counts.
         let persona = || session.find_agent(agent).map(|a| a.persona.clone()).unwrap_or_default();
         let (system, input) = match task {
-            Task::Seat { stage, .. } => (persona(), self.ask(*stage, session)?),
+            Task::Seat { stage, .. } => match self.brief(agent, *stage, task, session) {
+                Some(brief) => (brief.system(), brief.ask(&self.provided_now())),
+                None => (persona(), self.ask(*stage, session)?),
+            },
             Task::Delegated { mission, rationale, .. } => {
                 (persona(), mission_text(mission, rationale))
             }
@@ -93,10 +110,28 @@ impl Window {
             Some(&system).filter(|text| !text.is_empty()).map(String::as_str),
             at,
         );
-        let seat = matches!(task, Task::Seat { .. });
+        let seat = matches!(task, Task::Seat { .. }) && !self.aside;
         let shown: Vec<Part> =
             self.rounds.back().filter(|_| seat).into_iter().flat_map(pictures).collect();
         Some(if shown.is_empty() { begun } else { begun.showing(shown) })
+    }
+
+    /// What the turn of a debate is told.
+    fn brief<'a>(
+        &'a self,
+        agent: &'a AgentId,
+        stage: u32,
+        task: &Task,
+        session: &'a Session,
+    ) -> Option<Brief<'a>> {
+        let rules = session.settings.debate.as_ref()?;
+        let purpose = self.purpose(task, session);
+        Some(Brief { session, rules, purpose, agent, round: self.rounds.back()?, stage })
+    }
+
+    fn provided_now(&self) -> String {
+        let round = self.rounds.back().filter(|_| !self.aside);
+        round.map(|round| provided_text(round, &round.provided)).unwrap_or_default()
     }
 
     /// What a seat is asked: the answers to earlier questions, the input, and what was said in
@@ -124,7 +159,7 @@ impl Window {
     /// read once stays as it was when the next round comes.
     fn history(&self, session: &Session, room: Option<u64>) -> History {
         let counts = |round: &&RoundRecord| mark_of(session, round).is_some_and(|mark| mark.active);
-        let current = self.rounds.len().saturating_sub(1);
+        let current = self.rounds.len().saturating_sub(usize::from(!self.aside));
         let mut earlier: Vec<&RoundRecord> =
             self.rounds.iter().take(current).filter(counts).collect();
         // A take that was chosen again may have been run after the rounds that follow it.
@@ -181,6 +216,16 @@ fn skip(rounds: &[&RoundRecord], told: &[Message], room: u64) -> usize {
 
 /// A round, as the transcript tells it: its text, and the pictures that were shown.
 fn told(session: &Session, round: &RoundRecord) -> Message {
+    let text = match &session.settings.debate {
+        Some(rules) => told_debate(session, rules, round),
+        None => told_text(session, round),
+    };
+    let mut told = Message::user(text);
+    told.parts.extend(pictures(round));
+    told
+}
+
+fn told_text(session: &Session, round: &RoundRecord) -> String {
     let said = round.input.as_ref().and_then(|input| Some((&input.sender, input.text.as_ref()?)));
     let length = said.map_or(0, |(sender, said)| sender.len() + said.len())
         + round.spoken.iter().map(|spoken| spoken.text.len() + LABEL).sum::<usize>();
@@ -192,14 +237,28 @@ fn told(session: &Session, round: &RoundRecord) -> Message {
     for spoken in &round.spoken {
         push_spoken(&mut text, session, spoken);
     }
-    let mut told = Message::user(text);
-    told.parts.extend(pictures(round));
-    told
+    text
 }
 
 /// The pictures that a round's input shows.
 fn pictures(round: &RoundRecord) -> impl Iterator<Item = Part> {
     round.input.iter().flat_map(|input| &input.images).cloned().map(Part::Image)
+}
+
+/// A round of a debate: what the panel said, as it may be known to each other.
+fn told_debate(session: &Session, rules: &Rules, round: &RoundRecord) -> String {
+    let provided = provided_text(round, &round.provided);
+    let mut text = format!("\n[Round {}]\n{provided}", round.number);
+    let focus = round.input.as_ref().and_then(|input| input.text.as_ref());
+    if let Some(focus) = focus.filter(|focus| **focus != session.topic) {
+        let _ = writeln!(text, "Asked in particular: {focus}\n");
+    }
+    debate::prompt::panel(session, rules).push_round(
+        &mut text,
+        &round.spoken,
+        round.measure.as_ref(),
+    );
+    text
 }
 
 /// How long a speaker's name may be before a line's text needs more room than was reckoned.

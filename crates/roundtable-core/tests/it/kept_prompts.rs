@@ -153,7 +153,7 @@ fn sources_are_recorded_and_the_providers_own_bill_counts() {
 }
 
 pub fn form() -> OutputSchema {
-    OutputSchema { name: "verdict".to_owned(), schema: json!({ "type": "object" }) }
+    OutputSchema::new("verdict", json!({ "type": "object" }))
 }
 
 #[test]

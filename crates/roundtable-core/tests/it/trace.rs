@@ -85,6 +85,7 @@ fn want(want: &Want) -> String {
         Want::CallModel { iteration, attempt, .. } => format!("model {iteration} #{attempt}"),
         Want::RunTool { tool_call, attempt, .. } => format!("tool {tool_call} #{attempt}"),
         Want::BeginEffect { tool_call } => format!("effect {tool_call}"),
+        Want::Measure { round } => format!("measure {round}"),
         Want::WakeAt(at) => format!("wake at {at}"),
     }
 }
@@ -125,6 +126,7 @@ fn session(body: &SessionEvent) -> String {
         SessionEvent::SessionTakeSelected { number, take } => {
             format!("selected round {number} take {take}")
         }
+        SessionEvent::SessionImported(record) => format!("imported {}", record.topic),
     }
 }
 
@@ -133,6 +135,12 @@ fn round(body: &RoundEvent) -> String {
         RoundEvent::RoundOpened { number, take, input, said, .. } => {
             let said = said.map_or(String::new(), |said| format!(" message {}", said.number));
             format!("opened as round {number} take {take} by {}{said}", input.message_id())
+        }
+        RoundEvent::RoundAsideOpened { number, agent, .. } => {
+            format!("opened aside after round {number} for {agent}")
+        }
+        RoundEvent::RoundMeasured(measure) => {
+            format!("measured {:.3} {:?}", measure.agreement, measure.exit).to_lowercase()
         }
         RoundEvent::RoundClosed { outcome } => format!("closed {outcome:?}").to_lowercase(),
     }

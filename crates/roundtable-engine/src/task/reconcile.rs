@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use roundtable_core::id::{AgentId, IterationId, ToolCallId, TurnId};
+use roundtable_core::id::{AgentId, IterationId, RoundId, ToolCallId, TurnId};
 use roundtable_core::input::Report;
 use roundtable_core::prompt::{Prompt, RenderedPrompt};
 use roundtable_core::want::Want;
@@ -21,6 +21,7 @@ use crate::speech::Speech;
 pub(super) enum Key {
     Model(IterationId, u32),
     Tool(ToolCallId, u32),
+    Measure(RoundId),
 }
 
 /// An effect that is under way.
@@ -80,6 +81,7 @@ fn key(want: &Want) -> Option<Key> {
     match want {
         Want::CallModel { iteration, attempt, .. } => Some(Key::Model(iteration.clone(), *attempt)),
         Want::RunTool { tool_call, attempt, .. } => Some(Key::Tool(tool_call.clone(), *attempt)),
+        Want::Measure { round } => Some(Key::Measure(round.clone())),
         Want::BeginEffect { .. } | Want::WakeAt(_) => None,
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use roundtable_core::debate::Measuring;
 use roundtable_core::event::Seq;
-use roundtable_core::id::{IterationId, ToolCallId, TurnId};
+use roundtable_core::id::{IterationId, RoundId, ToolCallId, TurnId};
 use roundtable_core::prompt::Prompt;
 use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::SessionTask;
 use super::letter::Letter;
 use super::reconcile::{Effect, Run};
-use crate::effect::{ModelCall, ToolRun};
+use crate::effect::{self, ModelCall, ToolRun};
 
 impl SessionTask {
     pub(super) fn start(&mut self, want: &Want) -> Option<Effect> {
@@ -27,6 +28,7 @@ impl SessionTask {
             Want::RunTool { turn, tool_call, attempt } => {
                 self.start_tool(turn, tool_call, *attempt)
             }
+            Want::Measure { round } => self.start_measure(round),
             Want::BeginEffect { .. } | Want::WakeAt(_) => None,
         }
     }
@@ -99,6 +101,12 @@ impl SessionTask {
             scope,
         };
         Some(self.spawn(cancellation, run.run()))
+    }
+
+    fn start_measure(&self, round: &RoundId) -> Option<Effect> {
+        let measuring = Measuring::of(&self.live.session, &self.live.window)?;
+        let effect = effect::measure(self.engine.clone(), round.clone(), measuring);
+        Some(self.spawn(CancellationToken::new(), effect))
     }
 
     /// The prompt of an open turn: one object for the model call and all tool calls of the turn.

@@ -51,7 +51,7 @@ async fn a_model_is_told_what_the_answer_has_to_look_like_and_what_is_shared() {
     let model = RecordingModel::new(kit.model.clone());
     let kit = kit.model("recorded", model.clone());
     let engine = kit.start().await;
-    let form = OutputSchema { name: "verdict".to_owned(), schema: serde_json::json!({}) };
+    let form = OutputSchema::new("verdict", serde_json::json!({}));
     let ann = Agent { model: "recorded".to_owned(), output: Some(form.clone()), ..agent("Ann") };
     let session = engine.open(opening(vec![ann], Settings::default())).await.unwrap();
     for number in 1..=2 {

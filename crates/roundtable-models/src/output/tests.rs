@@ -15,7 +15,7 @@ fn schema() -> Value {
 fn held(mode: OutputMode) -> Shape {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let name = "verdict".to_owned();
-    Shape::Held(Box::new(Held { mode, name, schema: schema(), validator }))
+    Shape::Held(Box::new(Held { mode, name, schema: schema(), or_text: false, validator }))
 }
 
 fn done(stop: StopReason) -> Chunk {

@@ -155,7 +155,7 @@ fn a_tool_choice_is_spelt_as_each_vendor_spells_it() {
 #[test]
 fn a_schema_is_enforced_as_well_as_the_vendor_can() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
-    let output = OutputSchema { name: "verdict".to_owned(), schema: schema.clone() };
+    let output = OutputSchema::new("verdict", schema.clone());
     let plain = ModelRequest { output: Some(output), ..request("ann", 1, 1) };
     let with_tools = offering(plain.clone(), &["look", "verdict"]);
     let format = json!({"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema, "strict": true}});

@@ -19,7 +19,7 @@ fn asked() -> ModelRequest {
         "required": ["score"],
         "additionalProperties": false,
     });
-    let output = OutputSchema { name: "verdict".to_owned(), schema };
+    let output = OutputSchema::new("verdict", schema);
     ModelRequest { output: Some(output), ..request("ann", 1, 1) }
 }
 

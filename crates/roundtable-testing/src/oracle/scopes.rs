@@ -83,7 +83,10 @@ fn change(event: &Event) -> Option<Change> {
     let closes = |scope: Option<String>| scope.map(Change::Closes);
     let attempt_of = |attempt: u32| iteration().map(|id| format!("{id} attempt {attempt}"));
     match &event.body {
-        Body::Round(RoundEvent::RoundOpened { .. }) => opens(round(), None),
+        Body::Round(RoundEvent::RoundOpened { .. } | RoundEvent::RoundAsideOpened { .. }) => {
+            opens(round(), None)
+        }
+        Body::Round(RoundEvent::RoundMeasured(_)) => None,
         Body::Round(RoundEvent::RoundClosed { .. }) => closes(round()),
         Body::Turn(TurnEvent::TurnStarted { task, .. }) => {
             opens(turn(), task.tool_call().map(ToString::to_string).or_else(round))

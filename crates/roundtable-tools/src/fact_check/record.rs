@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundtable_core::agent::Agent;
+use roundtable_core::debate::Rules;
 use roundtable_core::event::{
     Body, Event, IterationEvent, RoundEvent, Said, Seq, SessionEvent, Task, TurnEvent,
 };
@@ -52,6 +53,8 @@ struct OpenTurn {
 pub(super) struct Record<'a> {
     here: &'a Place,
     names: BTreeMap<AgentId, String>,
+    rules: Option<Rules>,
+    hidden: BTreeMap<AgentId, String>,
     inputs: BTreeMap<Seq, (String, String)>,
     round: Option<(RoundId, u32, u32)>,
     turns: BTreeMap<TurnId, OpenTurn>,
@@ -66,6 +69,8 @@ impl<'a> Record<'a> {
         Self {
             here,
             names: BTreeMap::new(),
+            rules: None,
+            hidden: BTreeMap::new(),
             inputs: BTreeMap::new(),
             round: None,
             turns: BTreeMap::new(),
@@ -112,8 +117,9 @@ impl<'a> Record<'a> {
             Body::Turn(TurnEvent::TurnEnded { said, .. }) => {
                 let mut turn = self.turns.remove(event.place.turn.as_ref()?)?;
                 let text = turn.words.remove(&said.as_ref()?.seq)?;
-                let id = turn.agent.as_str().to_owned();
-                let name = self.names.get(&turn.agent).cloned().unwrap_or_else(|| id.clone());
+                let hidden = self.hidden.get(&turn.agent);
+                let id = hidden.cloned().unwrap_or_else(|| turn.agent.as_str().to_owned());
+                let name = hidden.or_else(|| self.names.get(&turn.agent)).unwrap_or(&id).clone();
                 let statement = self.statement(&id, name, *said)?;
                 if self.round.as_ref().map(|(id, ..)| id) != self.here.round.as_ref() {
                     return Some((statement, text));
@@ -132,8 +138,15 @@ impl<'a> Record<'a> {
 
     fn session(&mut self, seq: Seq, body: &SessionEvent) {
         match body {
-            SessionEvent::SessionOpened(opening) => self.learn(&opening.agents),
-            SessionEvent::SessionForked { agents, .. } => self.learn(agents),
+            SessionEvent::SessionOpened(opening) => {
+                self.learn(&opening.agents);
+                self.rules.clone_from(&opening.settings.debate);
+                self.hide(&opening.settings.seats);
+            }
+            SessionEvent::SessionForked { agents, seats, .. } => {
+                self.learn(agents);
+                self.hide(seats);
+            }
             SessionEvent::SessionInputAccepted(input) => {
                 if let Some(text) = &input.text {
                     self.inputs.insert(seq, (input.sender.clone(), text.clone()));
@@ -148,8 +161,14 @@ impl<'a> Record<'a> {
             SessionEvent::SessionInputDropped { .. }
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
-            | SessionEvent::SessionCompleted { .. } => {}
+            | SessionEvent::SessionCompleted { .. }
+            | SessionEvent::SessionImported(_) => {}
         }
+    }
+
+    /// In a debate without names a tool must not tell them either.
+    fn hide(&mut self, seats: &[AgentId]) {
+        self.hidden = self.rules.as_ref().map(|rules| rules.pseudonyms(seats)).unwrap_or_default();
     }
 
     fn learn(&mut self, agents: &[Agent]) {

@@ -27,7 +27,7 @@ async fn checked(quote: &str, said_by: Option<&str>, sequential: bool) -> ToolRe
         .unwrap();
     let mut bob = Agent::new("Bob", "scripted").unwrap();
     bob.tools = vec![FactCheck.declare()];
-    let mut talk = engine.debate("Which language?").agent("Ann").participant(bob);
+    let mut talk = engine.panel("Which language?").agent("Ann").participant(bob);
     if sequential {
         talk = talk.sequential();
     }

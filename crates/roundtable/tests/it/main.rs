@@ -10,5 +10,6 @@
 )]
 
 mod archive;
+mod debate;
 mod http;
 mod talk;

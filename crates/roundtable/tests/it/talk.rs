@@ -20,7 +20,7 @@ async fn kinds(session: &Session) -> Vec<String> {
 #[tokio::test]
 async fn a_debate_runs_all_of_its_rounds_and_its_events_end() {
     let engine = engine(Script::default()).await;
-    let debate = engine.debate("Why?").agent("Ann").agent("Bob").rounds(3).start().await.unwrap();
+    let debate = engine.panel("Why?").agent("Ann").agent("Bob").rounds(3).start().await.unwrap();
     let events: Vec<_> = debate.events(Since::Start).await.unwrap().collect().await;
     let last = events.last().unwrap().as_ref().unwrap();
     assert!(matches!(last.body, Body::Session(SessionEvent::SessionCompleted { .. })));
@@ -34,7 +34,7 @@ async fn a_debate_that_goes_on_by_itself_waits_for_required_context() {
         .voice("ann", [question(), Reply::text("I asked.")])
         .voice("ann", [Reply::text("Thank you.")]);
     let engine = engine(script).await;
-    let talk = engine.debate("Why?").agent("Ann").may_request_context().rounds(2);
+    let talk = engine.panel("Why?").agent("Ann").may_request_context().rounds(2);
     let debate = talk.start().await.unwrap();
     let mut events = debate.events(Since::Start).await.unwrap();
     while events.next().await.unwrap().unwrap().body.kind() != "round_closed" {}
@@ -54,7 +54,7 @@ async fn a_stopped_debate_does_not_go_on_by_itself() {
     let model =
         ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
     let engine = Engine::builder().model("scripted", model).build().await.unwrap();
-    let debate = engine.debate("Why?").agent("Ann").rounds(3).start().await.unwrap();
+    let debate = engine.panel("Why?").agent("Ann").rounds(3).start().await.unwrap();
     debate.stop().await.unwrap();
     let state = debate.state().await.unwrap();
     assert_eq!((state.round, state.last_number, state.status), (None, 1, Status::Active));

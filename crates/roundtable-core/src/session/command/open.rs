@@ -25,6 +25,9 @@ impl Session {
         if opening.settings.total_rounds == Some(0) {
             return Err(invalid("rounds must be at least 1"));
         }
+        if let Some(rules) = &opening.settings.debate {
+            rules.check(opening).map_err(invalid)?;
+        }
         Ok(vec![(
             Place::session(),
             Body::Session(SessionEvent::SessionOpened(Box::new(opening.clone()))),

@@ -136,7 +136,8 @@ impl Oracle {
             | SessionEvent::SessionForked { .. }
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
-            | SessionEvent::SessionTakeSelected { .. } => {}
+            | SessionEvent::SessionTakeSelected { .. }
+            | SessionEvent::SessionImported(_) => {}
         }
     }
 
@@ -162,6 +163,12 @@ impl Oracle {
                 });
                 assert!(required.is_none(), "no round opens over {required:?}");
             }
+            RoundEvent::RoundAsideOpened { .. } => {
+                assert_eq!(self.open_round, None, "one round at a time");
+                self.open(&id, None);
+                self.open_round = Some(id);
+            }
+            RoundEvent::RoundMeasured(_) => assert_eq!(self.open_round, Some(id), "it is open"),
             RoundEvent::RoundClosed { .. } => {
                 self.close(&id);
                 self.open_round = None;

@@ -6,8 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::sample::Index;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::ContextResult;
+use roundtable_core::debate::{Measuring, letters};
 use roundtable_core::event::{CallRecord, Event};
-use roundtable_core::id::{IterationId, SessionId, ToolCallId};
+use roundtable_core::id::{IterationId, RoundId, SessionId, ToolCallId};
 use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
 use roundtable_core::iteration::Phase;
 use roundtable_core::session::{Session, Status};
@@ -163,6 +164,7 @@ impl Player {
                 self.report(Report::ToolRan { tool_call, attempt, ran });
             }
             Want::BeginEffect { tool_call } => self.report(Report::EffectBegins { tool_call }),
+            Want::Measure { round } => self.measure(round),
             Want::WakeAt(at) => {
                 self.now = self.now.max(at);
                 self.report(Report::Woke);
@@ -274,6 +276,12 @@ impl Player {
         choose(pick, &runs.collect::<Vec<_>>()).cloned()
     }
 
+    fn measure(&mut self, round: RoundId) {
+        let Some(measuring) = Measuring::of(&self.live.session, &self.live.window) else { return };
+        let vectors = measuring.texts.iter().map(|text| letters(text)).collect();
+        self.report(Report::Measured { round, measure: measuring.finish("letters", vectors) });
+    }
+
     fn act(&mut self, pick: &Index, words: &Words, how: u8) {
         let wants = self.live.session.wants();
         match choose(pick, &wants) {
@@ -295,6 +303,7 @@ impl Player {
             Some(Want::BeginEffect { tool_call }) => {
                 self.report(Report::EffectBegins { tool_call: tool_call.clone() });
             }
+            Some(Want::Measure { round }) => self.measure(round.clone()),
             Some(Want::WakeAt(_)) => {}
             None => self.nudge(pick, how),
         }

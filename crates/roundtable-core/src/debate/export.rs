@@ -1,0 +1,114 @@
+//! A debate as a file: JSON that people and programs read, and that can be read back.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Consensus, Record, Synthesis};
+
+/// What the file says it is.
+const FORMAT: &str = "roundtable-debate";
+
+/// The version of its form.
+const VERSION: u32 = 1;
+
+/// The largest file that is read.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// Why a file is not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// It is larger than any export.
+    #[error("the file has {bytes} bytes; an export has at most {MOST_BYTES}")]
+    TooLarge {
+        /// How large it is.
+        bytes: usize,
+    },
+    /// It is no JSON, or no export.
+    #[error("this is not an exported debate: {what}")]
+    NotAnExport {
+        /// What is wrong.
+        what: String,
+    },
+    /// A newer version wrote it.
+    #[error(
+        "this export has version {found}, and this build reads version {VERSION}; update to read it"
+    )]
+    Newer {
+        /// Its version.
+        found: u64,
+    },
+    /// What it says cannot be.
+    #[error("the exported debate is not whole: {what}")]
+    Broken {
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What is known of a round by reading its turns, for those who read the file.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Judged {
+    round_number: u32,
+    agreement_score: f64,
+    summary: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    analysis: Option<Consensus>,
+}
+
+impl Record {
+    /// The debate as JSON that can be imported again, with the consensus of each round.
+    pub fn export(&self) -> String {
+        let mut file = Map::new();
+        file.insert("format".to_owned(), FORMAT.into());
+        file.insert("version".to_owned(), VERSION.into());
+        if let Ok(Value::Object(fields)) = serde_json::to_value(self) {
+            file.extend(fields);
+        }
+        let judged = |number: u32| {
+            let judgement = self.judgement(number)?;
+            let (agreement_score, summary) = (judgement.agreement, judgement.summary);
+            Some(Judged {
+                round_number: number,
+                agreement_score,
+                summary,
+                analysis: judgement.consensus,
+            })
+        };
+        let consensus: Vec<Judged> =
+            self.rounds.iter().filter_map(|round| judged(round.number)).collect();
+        file.insert("consensus".to_owned(), serde_json::to_value(consensus).unwrap_or_default());
+        let synthesis = self.syntheses.iter().rev().find(|one| one.turn.answered());
+        let synthesis = synthesis.map(|one| Synthesis::read(&one.turn.text));
+        if let Ok(value @ Value::Object(_)) = serde_json::to_value(synthesis) {
+            file.insert("synthesis".to_owned(), value);
+        }
+        // A map of values always has a JSON form.
+        serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default()
+    }
+
+    /// Reads an export back. What can be derived is not believed: it is derived again.
+    ///
+    /// # Errors
+    /// [`ImportError`], which says what is wrong with the file.
+    pub fn import(json: &str) -> Result<Self, ImportError> {
+        if json.len() > MOST_BYTES {
+            return Err(ImportError::TooLarge { bytes: json.len() });
+        }
+        let what = |error: serde_json::Error| ImportError::NotAnExport { what: error.to_string() };
+        let file: Value = serde_json::from_str(json).map_err(what)?;
+        if file.get("format").and_then(Value::as_str) != Some(FORMAT) {
+            let what = format!("its field \"format\" is not \"{FORMAT}\"");
+            return Err(ImportError::NotAnExport { what });
+        }
+        match file.get("version").and_then(Value::as_u64) {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(found) => return Err(ImportError::Newer { found }),
+            None => return Err(ImportError::NotAnExport { what: "it has no version".to_owned() }),
+        }
+        let record = Self::deserialize(file)
+            .map_err(|error| ImportError::Broken { what: error.to_string() })?;
+        record.check().map_err(|what| ImportError::Broken { what })?;
+        Ok(record)
+    }
+}

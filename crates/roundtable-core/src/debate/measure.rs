@@ -1,0 +1,204 @@
+//! How far a panel agrees, without a model: from vectors of the positions, and stances.
+//!
+//! Vectors know what a text is about, not what it says of it: "we should" and "we should not" lie
+//! close to each other. Where stances were asked for they correct this; where not, nothing does.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Exit, Stance};
+use crate::id::AgentId;
+
+/// From this likeness on two positions belong together.
+const TOGETHER: f64 = 0.6;
+
+/// Up to this change a position is the same.
+const SAME: f64 = 0.05;
+
+/// How far an agent's position has moved since the round before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Who.
+    pub agent: AgentId,
+    /// From 0 (not at all) to 1 (to the other side).
+    pub change: f64,
+}
+
+/// How far a panel agrees, without a model. Stored once per round; numbers have three digits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// What made the vectors.
+    pub by: String,
+    /// From 0 (opposed) to 1 (of one mind).
+    pub agreement: f64,
+    /// Who holds much the same, the largest group first.
+    pub clusters: Vec<Vec<AgentId>>,
+    /// How far each moved since the round before, of those who answered in both.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<Drift>,
+    /// Why the debate ends here, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+}
+
+/// A position as it is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Whose it is.
+    pub agent: AgentId,
+    /// For, against, or neither.
+    pub stance: Option<Stance>,
+    /// Its vector.
+    pub vector: Vec<f32>,
+}
+
+impl Measure {
+    /// Measures a round against the one before it.
+    pub fn of(by: &str, now: &[Measured], before: &[Measured]) -> Self {
+        Self {
+            by: by.to_owned(),
+            agreement: digits(agreement(now)),
+            clusters: clusters(now),
+            drift: drift(now, before),
+            exit: None,
+        }
+    }
+
+    /// Whether every one of these agents holds what it held in the round before.
+    pub fn is_steady(&self, agents: usize) -> bool {
+        agents > 0
+            && self.drift.len() == agents
+            && self.drift.iter().all(|drift| drift.change <= SAME)
+    }
+}
+
+/// The mean likeness of all pairs; one alone agrees with itself.
+fn agreement(positions: &[Measured]) -> f64 {
+    let pairs = positions
+        .iter()
+        .enumerate()
+        .flat_map(|(index, one)| positions[index + 1..].iter().map(move |other| alike(one, other)));
+    let (mut sum, mut count) = (0.0, 0.0);
+    for pair in pairs {
+        sum += pair;
+        count += 1.0;
+    }
+    match (positions.len(), count > 0.0) {
+        (0, _) => 0.0,
+        (_, false) => 1.0,
+        (_, true) => sum / count,
+    }
+}
+
+/// How alike two positions are, from 0 to 1. Stances outweigh words: those who say the same of one
+/// thing agree however they put it, and those who say the opposite do not.
+fn alike(one: &Measured, other: &Measured) -> f64 {
+    let words = cosine(&one.vector, &other.vector).max(0.0);
+    match (one.stance, other.stance) {
+        (Some(one), Some(other)) if one == other => 0.6 + 0.4 * words,
+        (Some(Stance::Neutral), Some(_)) | (Some(_), Some(Stance::Neutral)) => 0.2 + 0.4 * words,
+        (Some(_), Some(_)) => 0.2 * words,
+        _ => words,
+    }
+}
+
+/// Groups in which everyone is reached from everyone over likeness; opposed stances never share one.
+fn clusters(positions: &[Measured]) -> Vec<Vec<AgentId>> {
+    let mut groups: Vec<Vec<&Measured>> = Vec::new();
+    for position in positions {
+        let fits = |group: &[&Measured]| {
+            group.iter().any(|member| alike(member, position) >= TOGETHER)
+                && !group.iter().any(|member| opposed(member, position))
+        };
+        let (near, far): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| fits(group));
+        // Two groups that one position joins are one, unless they oppose each other.
+        let mut joined: Vec<&Measured> = vec![position];
+        groups = far;
+        for group in near {
+            if group.iter().any(|one| joined.iter().any(|other| opposed(one, other))) {
+                groups.push(group);
+            } else {
+                joined.splice(0..0, group);
+            }
+        }
+        groups.push(joined);
+    }
+    let seat = |agent: &AgentId| positions.iter().position(|position| position.agent == *agent);
+    let mut named: Vec<Vec<AgentId>> = groups
+        .iter()
+        .map(|group| group.iter().map(|member| member.agent.clone()).collect())
+        .collect();
+    for group in &mut named {
+        group.sort_by_key(seat);
+    }
+    named.sort_by_key(|group| (std::cmp::Reverse(group.len()), group.first().and_then(seat)));
+    named
+}
+
+fn opposed(one: &Measured, other: &Measured) -> bool {
+    matches!(
+        (one.stance, other.stance),
+        (Some(Stance::Yes), Some(Stance::No)) | (Some(Stance::No), Some(Stance::Yes))
+    )
+}
+
+fn drift(now: &[Measured], before: &[Measured]) -> Vec<Drift> {
+    let moved = |position: &Measured| {
+        let earlier = before.iter().find(|earlier| earlier.agent == position.agent)?;
+        let words = (1.0 - cosine(&position.vector, &earlier.vector)).clamp(0.0, 1.0);
+        let turned = position.stance != earlier.stance;
+        let change = if turned { words.max(0.5) } else { words };
+        Some(Drift { agent: position.agent.clone(), change: digits(change) })
+    };
+    now.iter().filter_map(moved).collect()
+}
+
+/// The cosine of two vectors; 0 where one has no length or they do not fit.
+fn cosine(one: &[f32], other: &[f32]) -> f64 {
+    if one.len() != other.len() {
+        return 0.0;
+    }
+    let dot = |a: &[f32], b: &[f32]| -> f64 {
+        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
+    let length = (dot(one, one) * dot(other, other)).sqrt();
+    if length > 0.0 && length.is_finite() {
+        (dot(one, other) / length).clamp(-1.0, 1.0)
+    } else {
+        0.0
+    }
+}
+
+fn digits(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// How long the vectors of letter groups are.
+const LENGTH: usize = 256;
+
+/// What the vectors of [`letters`] are called.
+pub const LETTERS: &str = "letter groups";
+
+/// A vector of a text without any model: its words and groups of four letters, counted by hash.
+/// It knows which words two texts share and nothing else.
+pub fn letters(text: &str) -> Vec<f32> {
+    let mut vector = vec![0.0f32; LENGTH];
+    let plain = text.to_lowercase();
+    for word in plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        vector[bucket(word)] += 1.0;
+        let padded: Vec<char> = std::iter::once(' ').chain(word.chars()).chain([' ']).collect();
+        for group in padded.windows(4) {
+            vector[bucket(&group.iter().collect::<String>())] += 0.5;
+        }
+    }
+    // A word said ten times is not ten times as important.
+    vector.iter_mut().for_each(|count| *count = count.sqrt());
+    vector
+}
+
+/// FNV-1a, because it has to be the same in every version.
+fn bucket(text: &str) -> usize {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    usize::try_from(hash % LENGTH as u64).unwrap_or_default()
+}

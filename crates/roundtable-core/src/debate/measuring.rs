@@ -1,0 +1,75 @@
+//! What has to be measured when a round of a debate is over: texts in, vectors from outside, a
+//! measure out.
+
+use super::measure::{Measure, Measured};
+use super::transcript::of;
+use super::{Consensus, Exit, Position, Purpose, prompt};
+use crate::id::AgentId;
+use crate::session::Session;
+use crate::window::{Spoken, Window};
+
+/// A measurement that waits for vectors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measuring {
+    /// What has to become vectors, in this order.
+    pub texts: Vec<String>,
+    now: Vec<(AgentId, Position)>,
+    before: Vec<(AgentId, Position)>,
+    /// How many argue, those who failed included.
+    seats: usize,
+    /// What the analyst says of the agreement.
+    judged: Option<f64>,
+}
+
+impl Measuring {
+    /// What has to be measured in the round that is ending.
+    pub fn of(session: &Session, window: &Window) -> Option<Self> {
+        let rules = session.settings.debate.as_ref()?;
+        let (round, earlier) = window.last_two(session)?;
+        let names = prompt::panel(session, rules).names;
+        let positions = |spoken: &[Spoken]| -> Vec<(AgentId, Position)> {
+            of(spoken, Purpose::Answer)
+                .map(|answer| (answer.agent.clone(), Position::read(&answer.text)))
+                .collect()
+        };
+        let now = positions(&round.spoken);
+        let before = earlier.map(|round| positions(&round.spoken)).unwrap_or_default();
+        let analysis = of(&round.spoken, Purpose::Analyse).last();
+        let consensus =
+            analysis.and_then(|said| Consensus::read(&said.text, |name| names.find(name)));
+        let texts =
+            now.iter().chain(&before).map(|(_, position)| position.position.clone()).collect();
+        let seats = session.seats().len();
+        Some(Self {
+            texts,
+            now,
+            before,
+            seats,
+            judged: consensus.map(|consensus| consensus.agreement),
+        })
+    }
+
+    /// The measure, with what made the vectors. Vectors that are missing count as no likeness.
+    pub fn finish(self, by: &str, vectors: Vec<Vec<f32>>) -> Measure {
+        let mut vectors = vectors.into_iter();
+        let mut take = |positions: &[(AgentId, Position)]| -> Vec<Measured> {
+            let one = |(agent, position): &(AgentId, Position)| Measured {
+                agent: agent.clone(),
+                stance: position.stance,
+                vector: vectors.next().unwrap_or_default(),
+            };
+            positions.iter().map(one).collect()
+        };
+        let (now, before) = (take(&self.now), take(&self.before));
+        let mut measure = Measure::of(by, &now, &before);
+        // Who did not answer agrees to nothing.
+        let complete = self.now.len() == self.seats;
+        let agreement = self.judged.unwrap_or(measure.agreement);
+        let steady = complete && measure.is_steady(self.seats);
+        let confidences: Vec<Option<f64>> =
+            self.now.iter().map(|(_, position)| position.confidence).collect();
+        measure.exit = Exit::find(agreement, steady, if complete { &confidences } else { &[] })
+            .filter(|_| self.now.len() > 1);
+        measure
+    }
+}

@@ -1,0 +1,429 @@
+//! A debate, as an embedder holds it: a name and a way in. What it says is read from the log.
+
+use roundtable_core::context_request::{About, ContextRequest, ContextResult};
+use roundtable_core::debate::{
+    Added, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
+};
+use roundtable_core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent};
+use roundtable_core::id::{AgentId, CommandId, SessionId};
+use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::session::Session as State;
+use roundtable_core::{MessageContext, Reject};
+use roundtable_engine::EngineError;
+use roundtable_ports::Receipt;
+
+use crate::error::{Error, Result};
+use crate::session::{Events, Session, Since};
+
+/// A debate. Cheap to clone; it keeps nothing, so it is never out of date.
+#[derive(Clone)]
+pub struct Debate {
+    session: Session,
+}
+
+/// What the next round is to be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Continue {
+    /// What the panel is to speak to in particular.
+    pub focus: Option<String>,
+    /// Answers to context requests.
+    pub results: Vec<ContextResult>,
+    /// The round that it follows on. If that one has a successor, nothing new is begun: sending the
+    /// same again never pays twice.
+    pub after_round: Option<u32>,
+    /// A name for this wish; sending it again does nothing. One is made of the round when there is none.
+    pub command: Option<CommandId>,
+}
+
+/// What came of the wish for another round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Continued {
+    /// The round to wait for.
+    pub number: u32,
+    /// Whether it was there before.
+    pub joined: bool,
+    /// What the caller should know, though it was accepted.
+    pub warnings: Vec<String>,
+}
+
+/// A debate summed up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summed {
+    /// What it comes to.
+    pub synthesis: Synthesis,
+    /// The last round that it covers.
+    pub number: u32,
+    /// Who summed up.
+    pub agent: AgentId,
+    /// What that took.
+    pub spent: Spent,
+}
+
+impl Debate {
+    pub(crate) fn new(session: Session) -> Self {
+        Self { session }
+    }
+
+    /// The id of its session.
+    pub fn id(&self) -> &SessionId {
+        self.session.id()
+    }
+
+    /// The session underneath.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Committed events, in order, each exactly once.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such session.
+    pub async fn events(&self, since: Since) -> Result<Events> {
+        self.session.events(since).await
+    }
+
+    /// Begins the next round, or joins the one that is running or was begun already. It goes on
+    /// while nobody looks; wait for it with [`Debate::wait`].
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate, when it is not active, when required requests are left
+    /// unanswered, or when a round is running and there is something new to say to it. Then nothing changed.
+    pub async fn continue_round(&self, wish: Continue) -> Result<Continued> {
+        let state = self.session.state().await?;
+        if let Some(joined) = join(&state, &wish)? {
+            return Ok(joined);
+        }
+        let number = next_number(&state);
+        let aside = state.round.as_ref().is_some_and(|round| round.aside);
+        let take = next_take(&state, number);
+        let say = Say {
+            context: MessageContext::new(&format!("round_{number}_{take}"), self.id(), None)?,
+            sender: "User".to_owned(),
+            text: wish.focus.clone(),
+            // Something that is done between rounds is waited for; a round is not queued upon.
+            on_busy: if aside { OnBusy::Queue } else { OnBusy::Reject },
+            images: Vec::new(),
+            results: wish.results.clone(),
+        };
+        let command = wish.command.clone();
+        let command = command.unwrap_or_else(|| {
+            CommandId::derive(self.id().as_str(), format_args!("{number}.{take}"))
+        });
+        match self.session.command_once(Command::Say(say), command).await {
+            Ok(Receipt { warnings, .. }) => Ok(Continued { number, joined: false, warnings }),
+            // Someone else was faster: theirs is the round that was asked for.
+            Err(Error::Engine(EngineError::CommandReused { .. }))
+                if wish.command.is_none() && wish.after_round.is_some() =>
+            {
+                Ok(Continued { number, joined: true, warnings: Vec::new() })
+            }
+            Err(Error::Engine(EngineError::Reject(Reject::Busy { round })))
+                if wish.says_nothing() =>
+            {
+                Ok(Continued { number: round, joined: true, warnings: Vec::new() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until a round is over, or until it waits for people, and says what it came to. Whoever
+    /// stops waiting loses nothing.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such round and none will come, or the log cannot be read.
+    pub async fn wait(&self, number: u32) -> Result<Findings> {
+        let mut updates = self.session.updates(Since::Start).await?;
+        let mut reading = Reading { number, opened: false };
+        loop {
+            let event = updates.next_event().await?;
+            if reading.is_done(&event) {
+                let record = self.record().await?;
+                if let Some(findings) =
+                    record.findings(number).filter(|found| is_settled(&record, found))
+                {
+                    return Ok(findings);
+                }
+                if record.status == roundtable_core::session::Status::Completed
+                    && record.round(number).is_none()
+                {
+                    let hint = "no such round will follow; open another debate, or fork this one";
+                    return Err(Reject::NotActive { status: "completed", hint }.into());
+                }
+            }
+        }
+    }
+
+    /// What a round came to so far; the last one when none is named.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate or no such round.
+    pub async fn findings(&self, number: Option<u32>) -> Result<Findings> {
+        let record = self.record().await?;
+        let number = pick(&record, number)?;
+        record.findings(number).ok_or_else(|| no_round(&record, number))
+    }
+
+    /// The whole debate, folded from its log.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such session, or it is no debate.
+    pub async fn record(&self) -> Result<Record> {
+        let log = self.session.log().await?;
+        if log.is_empty() {
+            return Err(Reject::NotFound { session: self.id().clone() }.into());
+        }
+        Record::fold(self.id(), log.iter().map(AsRef::as_ref)).ok_or_else(|| {
+            invalid(format!("session {} is no debate; read it as a session", self.id()))
+        })
+    }
+
+    /// How far the panel agreed in a round, by a model and without one; in the last round when none is
+    /// named. It was stored with the round: nothing is asked again.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate or no such round.
+    pub async fn consensus(&self, number: Option<u32>) -> Result<Judgement> {
+        let record = self.record().await?;
+        let number = pick(&record, number)?;
+        record.judgement(number).ok_or_else(|| no_round(&record, number))
+    }
+
+    /// What an agent said in each round, and how sure it was.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate, or the agent takes no part in it.
+    pub async fn thoughts(&self, agent: &AgentId) -> Result<Vec<(u32, Response)>> {
+        let unknown = || Reject::UnknownAgent { agent: agent.clone() };
+        Ok(self.record().await?.thoughts(agent).ok_or_else(unknown)?)
+    }
+
+    /// The sources of the debate, of one round, of one agent: each once.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate or round, or the agent takes no part in it.
+    pub async fn citations(
+        &self,
+        number: Option<u32>,
+        agent: Option<&AgentId>,
+    ) -> Result<Vec<Source>> {
+        let record = self.record().await?;
+        if let Some(number) = number.filter(|number| record.round(*number).is_none()) {
+            return Err(no_round(&record, number));
+        }
+        if let Some(agent) = agent.filter(|agent| record.member(agent).is_none()) {
+            return Err(Reject::UnknownAgent { agent: agent.clone() }.into());
+        }
+        Ok(record.sources(number, agent))
+    }
+
+    /// What the debate added to its first round; nothing before a second one is over.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate.
+    pub async fn added(&self) -> Result<Option<Added>> {
+        Ok(self.record().await?.added())
+    }
+
+    /// The context requests that are pending.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate.
+    pub async fn pending(&self) -> Result<Vec<ContextRequest>> {
+        Ok(self.record().await?.pending_context_requests)
+    }
+
+    /// Answers context requests without beginning a round.
+    ///
+    /// # Errors
+    /// [`Error`] when it is refused; then nothing changed.
+    pub async fn provide(&self, results: Vec<ContextResult>) -> Result<Receipt> {
+        self.session.provide(results).await
+    }
+
+    /// The debate as minutes that one would send to colleagues, in Markdown.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate.
+    pub async fn export_markdown(&self) -> Result<String> {
+        Ok(self.record().await?.minutes())
+    }
+
+    /// The debate as JSON that can be imported again.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such debate.
+    pub async fn export_json(&self) -> Result<String> {
+        Ok(self.record().await?.export())
+    }
+
+    /// Begins no more rounds until it is resumed.
+    ///
+    /// # Errors
+    /// [`Error`] when it is not active.
+    pub async fn pause(&self) -> Result<Receipt> {
+        self.session.command(Command::Pause).await
+    }
+
+    /// Begins rounds again.
+    ///
+    /// # Errors
+    /// [`Error`] when it is not paused.
+    pub async fn resume(&self) -> Result<Receipt> {
+        self.session.command(Command::Resume).await
+    }
+
+    /// Ends the debate. A running round is cut off; what exists is kept.
+    ///
+    /// # Errors
+    /// [`Error`] when it is over already.
+    pub async fn stop(&self) -> Result<Receipt> {
+        self.session.complete("it was stopped").await
+    }
+
+    /// Has the debate summed up as it stands, also when it is over: by this agent, or by the analyst, the
+    /// chair or the first seat. What was summed up once is read, not asked again.
+    ///
+    /// # Errors
+    /// [`Error`] when no round is completed, when a round is running, or when the model could not do it;
+    /// asking again tries again.
+    pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<Summed> {
+        let receipt = self.session.command(Command::Synthesise { agent: agent.cloned() }).await?;
+        let mut updates = self.session.updates(Since::After(receipt.after)).await?;
+        loop {
+            let record = self.record().await?;
+            let open = self.session.state().await?.round.is_some_and(|round| round.aside);
+            if let Some(summed) = find_summed(&record, agent, open)? {
+                return Ok(summed);
+            }
+            while !matches!(
+                updates.next_event().await?.body,
+                Body::Round(RoundEvent::RoundClosed { .. })
+            ) {}
+        }
+    }
+}
+
+impl Continue {
+    /// Whether there is nothing in it that a running round would not know.
+    fn says_nothing(&self) -> bool {
+        self.focus.is_none() && self.results.is_empty()
+    }
+}
+
+/// The round that answers a wish already, if there is one.
+fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> {
+    let joined = |number: u32| Some(Continued { number, joined: true, warnings: Vec::new() });
+    let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
+    let Some(after) = wish.after_round else {
+        return match running {
+            Some(number) if wish.says_nothing() => Ok(joined(number)),
+            Some(round) => Err(Reject::Busy { round }.into()),
+            None => Ok(None),
+        };
+    };
+    if state.last_number > after {
+        return Ok(joined(after + 1));
+    }
+    if state.last_number < after {
+        let last = state.last_number;
+        return Err(invalid(format!("there is no round {after} yet; the last one is {last}")));
+    }
+    match running {
+        Some(round) => Err(Reject::Busy { round }.into()),
+        None => Ok(None),
+    }
+}
+
+fn next_number(state: &State) -> u32 {
+    state.last_number + 1 + u32::try_from(state.waiting.len()).unwrap_or_default()
+}
+
+fn next_take(state: &State, number: u32) -> u32 {
+    let takes = state.marks.iter().filter(|mark| mark.number == number).map(|mark| mark.take);
+    takes.max().unwrap_or(0) + 1
+}
+
+/// Looks for the event after which a round may be over.
+struct Reading {
+    number: u32,
+    opened: bool,
+}
+
+impl Reading {
+    fn is_done(&mut self, event: &Event) -> bool {
+        match &event.body {
+            Body::Round(RoundEvent::RoundOpened { number, .. }) => {
+                self.opened |= *number == self.number;
+                false
+            }
+            Body::Round(RoundEvent::RoundClosed { .. }) => self.opened,
+            Body::Context(ContextEvent::ContextRequested(request)) => {
+                self.opened && matches!(request.about, About::Approval { .. })
+            }
+            Body::Session(
+                SessionEvent::SessionCompleted { .. } | SessionEvent::SessionImported(_),
+            ) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether a round is over, or waits for people.
+fn is_settled(record: &Record, findings: &Findings) -> bool {
+    let over = record.round(findings.number).is_some_and(|round| round.outcome.is_some());
+    over || !findings.requests.is_empty()
+}
+
+/// The synthesis of the debate as it stands, if it is there; an error if it failed and nothing is
+/// under way.
+fn find_summed(record: &Record, agent: Option<&AgentId>, open: bool) -> Result<Option<Summed>> {
+    let last = record
+        .rounds
+        .iter()
+        .rev()
+        .find(|round| round.outcome == Some(roundtable_core::event::RoundOutcome::Completed));
+    let Some(last) = last else { return Ok(None) };
+    let mut own = record.syntheses.iter().rev().filter(|one| {
+        one.number == last.number
+            && one.take == last.take
+            && agent.is_none_or(|agent| one.turn.agent == *agent)
+    });
+    let newest = own.clone().next();
+    if let Some(found) = own.find(|one| one.turn.answered()) {
+        return Ok(Some(Summed {
+            synthesis: Synthesis::read(&found.turn.text),
+            number: found.number,
+            agent: found.turn.agent.clone(),
+            spent: found.turn.spent,
+        }));
+    }
+    match newest {
+        Some(failed) if !open => {
+            let why = match &failed.turn.outcome {
+                Some(roundtable_core::event::TurnOutcome::Failed { error }) => error.clone(),
+                _ => "it was cut off".to_owned(),
+            };
+            Err(invalid(format!(
+                "the debate could not be summed up: {why}; ask again to try again"
+            )))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn pick(record: &Record, number: Option<u32>) -> Result<u32> {
+    number
+        .or(record.last_round())
+        .ok_or_else(|| invalid("no round has begun yet; start the debate".to_owned()))
+}
+
+fn no_round(record: &Record, number: u32) -> Error {
+    invalid(match record.last_round() {
+        None => format!("there is no round {number}; none has begun yet"),
+        Some(last) => format!("there is no round {number}; there are rounds 1 to {last}"),
+    })
+}
+
+fn invalid(what: String) -> Error {
+    Reject::Invalid { what }.into()
+}

@@ -1,0 +1,161 @@
+//! Lists of debates, newest first.
+
+use roundtable_core::Timestamp;
+use roundtable_core::debate::{Member, Mode, Record};
+use roundtable_core::event::{Body, RoundOutcome, Seq, SessionEvent};
+use roundtable_core::id::SessionId;
+use roundtable_core::session::Status;
+use roundtable_core::settings::Kind;
+use roundtable_ports::{Listed, Selection};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// How many are listed when nobody says.
+const MOST: usize = 50;
+
+/// How many sessions are looked at together.
+const PAGE: usize = 200;
+
+/// How a debate stands, for a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DebateStatus {
+    /// It opens rounds.
+    Active,
+    /// Not until it is resumed.
+    Paused,
+    /// It is over.
+    Completed,
+    /// Nobody could answer in its last round; another may be tried.
+    Error,
+}
+
+/// Which debates someone asks for. What is not said leaves nothing out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DebateFilter {
+    /// Those of a tenant; nothing inside means those of no tenant.
+    pub tenant: Option<Option<String>>,
+    /// Those with this in their topic, in capitals or not.
+    pub topic: Option<String>,
+    /// Those in a mode.
+    pub mode: Option<Mode>,
+    /// Those that stand so.
+    pub status: Option<DebateStatus>,
+    /// Those that began at this time or later.
+    pub from: Option<Timestamp>,
+    /// Those that began at this time or earlier.
+    pub to: Option<Timestamp>,
+    /// Those that began before this one: where a page of a list goes on.
+    pub before: Option<SessionId>,
+    /// How many; 50 when nobody says.
+    pub limit: Option<usize>,
+}
+
+/// A debate in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DebateEntry {
+    /// Its session.
+    pub session: SessionId,
+    /// The question.
+    pub topic: String,
+    /// How the panel argues.
+    pub mode: Mode,
+    /// How it stands.
+    pub status: DebateStatus,
+    /// How many rounds are over.
+    pub rounds_completed: u32,
+    /// How many there will be at most.
+    pub total_rounds: Option<u32>,
+    /// Who takes part.
+    pub members: Vec<Member>,
+    /// When it began.
+    pub created_at: Timestamp,
+}
+
+impl Engine {
+    /// Debates, newest first.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn debates(&self, filter: &DebateFilter) -> Result<Vec<DebateEntry>> {
+        let most = filter.limit.unwrap_or(MOST);
+        let mut selection = filter.selection();
+        let mut entries = Vec::new();
+        loop {
+            let page = self.select(&selection, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(entries) };
+            selection.before = Some(last.session.clone());
+            for listed in &page {
+                if entries.len() >= most {
+                    return Ok(entries);
+                }
+                let entry = self.entry(listed).await?;
+                entries.extend(entry.filter(|entry| filter.has(entry)));
+            }
+        }
+    }
+
+    /// A session as an entry of the list of debates; nothing when it is none.
+    async fn entry(&self, listed: &Listed) -> Result<Option<DebateEntry>> {
+        let first = self.session(&listed.session).read(Seq(1), 1).await?;
+        let Some(first) = first.first() else { return Ok(None) };
+        let Some(record) = Record::fold(&listed.session, [first.as_ref()]) else { return Ok(None) };
+        let summary = &listed.summary;
+        let imported = matches!(&first.body, Body::Session(SessionEvent::SessionImported(_)));
+        // A round is missing among the completed ones: was it the last?
+        let doubt = summary.status == Status::Active
+            && summary.rounds_completed + 1 < summary.current_round
+            && !imported;
+        let failed = doubt && self.last_failed(&listed.session).await?;
+        Ok(Some(DebateEntry {
+            session: listed.session.clone(),
+            topic: summary.topic.clone(),
+            mode: record.rules.mode,
+            status: if failed { DebateStatus::Error } else { summary.status.into() },
+            rounds_completed: summary.rounds_completed,
+            total_rounds: record.total_rounds,
+            members: record.members,
+            created_at: listed.created_at,
+        }))
+    }
+
+    async fn last_failed(&self, session: &SessionId) -> Result<bool> {
+        let record = self.find_debate(session).record().await?;
+        Ok(record.rounds.last().is_some_and(|round| round.outcome == Some(RoundOutcome::Failed)))
+    }
+}
+
+impl DebateFilter {
+    fn selection(&self) -> Selection {
+        let status = self.status.map(|status| match status {
+            DebateStatus::Active | DebateStatus::Error => Status::Active,
+            DebateStatus::Paused => Status::Paused,
+            DebateStatus::Completed => Status::Completed,
+        });
+        Selection {
+            tenant: self.tenant.clone(),
+            kind: Some(Kind::Debate),
+            status,
+            topic: self.topic.clone(),
+            from: self.from,
+            to: self.to,
+            before: self.before.clone(),
+        }
+    }
+
+    /// What the store does not know.
+    fn has(&self, entry: &DebateEntry) -> bool {
+        self.mode.is_none_or(|mode| mode == entry.mode)
+            && self.status.is_none_or(|status| status == entry.status)
+    }
+}
+
+impl From<Status> for DebateStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Active => Self::Active,
+            Status::Paused => Self::Paused,
+            Status::Completed => Self::Completed,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Debates, as an embedder holds them: a builder, a handle, and lists.
+
+mod builder;
+mod cast;
+mod handle;
+mod list;
+
+pub use builder::DebateBuilder;
+pub use handle::{Continue, Continued, Debate, Summed};
+pub use list::{DebateEntry, DebateFilter, DebateStatus};
+
+pub use roundtable_core::debate::{
+    Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,
+    Findings, Judgement, Level, Measure, Member, Mode, Perspective, Position, Quote, Record,
+    RecordedRound, RecordedTurn, Response, Role, Rules, Source, Spent, Stance, Standing, Synthesis,
+    UnknownMode, View, Vote,
+};

@@ -1,0 +1,32 @@
+//! Debates as an embedder holds them.
+
+mod round;
+
+use roundtable::prelude::*;
+use serde_json::json;
+
+/// An answer as a model gives it.
+pub fn position(stance: Option<&str>, position: &str, confidence: f64) -> Reply {
+    let answer = json!({
+        "stance": stance, "position": position, "reasoning": format!("Because {position}"),
+        "confidence": confidence, "keyPoints": [format!("point of {position}")], "citations": []
+    });
+    Reply::text(answer.to_string())
+}
+
+/// What an analyst says.
+pub fn analysis(agreement: f64) -> Reply {
+    let answer = json!({
+        "agreement": agreement, "clusters": [{ "agents": ["Ann", "Bob"], "view": "both" }],
+        "commonGround": ["time matters"], "disagreements": [{ "issue": "cost", "views": [{ "agent": "Ann", "view": "low" }] }],
+        "partialAgreements": [], "conditions": [], "uncertainties": ["demand"],
+        "summary": "They are close.", "groupthinkWarning": null
+    });
+    Reply::text(answer.to_string())
+}
+
+/// An engine on a script, and the model that counts its calls.
+pub async fn engine(script: Script) -> (Engine, ScriptedModel) {
+    let model = ScriptedModel::new(script);
+    (Engine::builder().model("scripted", model.clone()).build().await.unwrap(), model)
+}
