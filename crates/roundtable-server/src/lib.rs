@@ -19,10 +19,12 @@
 
 mod app;
 mod auth;
+mod debate;
 mod feed;
 mod gate;
 mod http;
 mod json;
+mod mcp;
 mod openapi;
 mod patient;
 mod problem;
@@ -34,5 +36,6 @@ mod wire;
 
 pub use app::Limits;
 pub use auth::{Principal, Tokens};
+pub use mcp::serve_stdio;
 pub use routes::Door;
 pub use server::{ServeError, Server, Settings, check};

@@ -21,6 +21,8 @@ pub(crate) fn schema_of<T: JsonSchema>() -> SchemaOf {
 pub(crate) enum Answer {
     /// JSON.
     Json(SchemaOf),
+    /// JSON, now or when a round is over.
+    Round(SchemaOf),
     /// Server-sent events; nothing more when there is nothing more to come.
     Events,
 }
@@ -125,6 +127,13 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Answer::Json(schema) => {
             let content = json!({ "application/json": { "schema": schema(generator) } });
             json!({ "200": { "description": "What was asked for.", "content": content } })
+        }
+        Answer::Round(schema) => {
+            let content = json!({ "application/json": { "schema": schema(generator) } });
+            json!({
+                "200": { "description": "What was asked for.", "content": content },
+                "202": { "description": "The round is still running.", "content": content },
+            })
         }
         Answer::Events => json!({
             "200": {

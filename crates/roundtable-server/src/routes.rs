@@ -1,15 +1,16 @@
 //! All routes in one table: the router, the description of the API and the tests of access are made
 //! of it, so none of them can forget one.
 
-use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::MethodRouter;
+use axum::{Extension, Router};
 use http::{Method, StatusCode};
 
 use crate::app::App;
 use crate::auth;
 use crate::gate::{self, Gate};
 use crate::http as api;
+use crate::mcp::{self, McpService};
 use crate::openapi::Operation;
 use crate::problem::Problem;
 
@@ -38,12 +39,14 @@ pub(crate) fn all() -> Vec<Route> {
         api::session::routes(),
         api::turn::routes(),
         api::context::routes(),
+        api::debate::routes(),
+        mcp::routes(),
     ];
     groups.into_iter().flatten().collect()
 }
 
 /// The routes behind the gate.
-pub(crate) fn router(app: &App, gate: Gate) -> Router {
+pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
     let mut router = Router::new();
     for Route { path, door, handler, .. } in all() {
         let handler = match door {
@@ -55,6 +58,7 @@ pub(crate) fn router(app: &App, gate: Gate) -> Router {
     router
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
+        .layer(Extension(mcp))
         .layer(from_fn_with_state((app.clone(), gate), gate::gate))
         .with_state(app.clone())
 }

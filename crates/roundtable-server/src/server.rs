@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http::Method;
+use rmcp::ServerHandler;
 use roundtable::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{App, Limits, Shared};
 use crate::auth::Tokens;
 use crate::gate::Gate;
+use crate::mcp::{self, Mcp, McpService};
 use crate::patient::PatientListener;
 use crate::routes::{self, Door};
 use crate::sessions::Sessions;
@@ -51,7 +53,10 @@ pub enum ServeError {
 pub struct Server {
     app: App,
     settings: Settings,
+    other_mcp: Option<MakeMcp>,
 }
+
+type MakeMcp = Box<dyn Fn(&App, SocketAddr, &Settings) -> McpService + Send + Sync>;
 
 impl Server {
     /// A server of this engine's sessions.
@@ -63,7 +68,17 @@ impl Server {
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             stopping: CancellationToken::new(),
         });
-        Self { app, settings }
+        Self { app, settings, other_mcp: None }
+    }
+
+    /// Puts an MCP server of one's own at `/mcp`, behind the same gate, in place of the debates'.
+    #[must_use]
+    pub fn mcp<H: ServerHandler + Clone>(mut self, handler: H) -> Self {
+        self.other_mcp = Some(Box::new(move |app, address, settings| {
+            let handler = handler.clone();
+            mcp::service(app, address, settings, move || handler.clone())
+        }));
+        self
     }
 
     /// Every route: method, path, and who may use it.
@@ -84,7 +99,14 @@ impl Server {
         let address = listener.local_addr()?;
         check(address, &self.settings.tokens)?;
         let gate = Gate::new(address, &self.settings.hosts, &self.settings.origins);
-        let router = routes::router(&self.app, gate);
+        let app = self.app.clone();
+        let mcp = match &self.other_mcp {
+            Some(make) => make(&self.app, address, &self.settings),
+            None => mcp::service(&app.clone(), address, &self.settings, move || {
+                Mcp::new(app.clone(), None)
+            }),
+        };
+        let router = routes::router(&self.app, gate, mcp);
         let stopping = self.app.stopping.clone();
         let signal = async move {
             shutdown.await;

@@ -1,6 +1,8 @@
 //! The sessions, as callers may use them. The engine is not reached in any other way: who wants a
 //! session needs an [`Authorized`] id, and only [`Sessions::authorize`] makes one.
 
+mod debate;
+
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::Method;
 use http::request::Parts;

@@ -8,10 +8,14 @@
 )]
 
 mod access;
+mod caller;
 mod client;
 mod context;
+mod debate;
 mod events;
 mod gate;
 mod kit;
+mod mcp;
 mod session;
 mod strict;
+mod waiting;

@@ -1,0 +1,14 @@
+//! Debates, as callers hold them: one function per operation, whatever transport it comes over.
+
+pub(crate) mod answer;
+pub(crate) mod ask;
+pub(crate) mod detail;
+mod hold;
+mod read;
+mod wait;
+
+pub(crate) use hold::{go_on, start};
+pub(crate) use read::{
+    agents, citations, consensus, control, export, list, responses, round, synthesize, thoughts,
+};
+pub(crate) use wait::{Silent, Watch};

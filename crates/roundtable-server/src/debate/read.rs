@@ -1,0 +1,205 @@
+//! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
+
+use roundtable::core::id::SessionId;
+use roundtable::core::session::Status as CoreStatus;
+use roundtable::debate::{DebateFilter, Findings};
+use serde_json::Value;
+
+use super::ask::{self, Control, Debates, Format, agent_id};
+use super::detail::{
+    Citations, Cited, Confidence, ConfiguredAgent, ConfiguredAgents, Consensus, Controlled, Debate,
+    DebateList, Exported, FullResponse, Responses, RoundDetail, Synthesis, Thoughts,
+};
+use crate::app::App;
+use crate::auth::Principal;
+use crate::http::session::MOST;
+use crate::problem::Problem;
+use crate::sessions::Authorized;
+use crate::wire::ContextRequest;
+
+type Session<'a> = &'a Authorized<SessionId>;
+
+pub(crate) async fn consensus(
+    app: &App,
+    session: Session<'_>,
+    round: Option<u32>,
+) -> Result<Consensus, Problem> {
+    let record = app.sessions.debate(session).record().await?;
+    let unknown = || no_round(round, record.last_round());
+    let number = round.or(record.last_round()).ok_or_else(unknown)?;
+    let judgement = record.judgement(number).ok_or_else(unknown)?;
+    let added = record.added().filter(|_| record.last_round() == Some(number));
+    Ok(Consensus::of(session.id(), judgement, added))
+}
+
+fn no_round(asked: Option<u32>, last: Option<u32>) -> Problem {
+    Problem::not_found(match (asked, last) {
+        (Some(asked), Some(last)) => {
+            format!("there is no round {asked}; there are rounds 1 to {last}")
+        }
+        _ => "no round has begun yet".to_owned(),
+    })
+}
+
+/// The agents of the configuration. Nobody's session is in it.
+pub(crate) fn agents(app: &App) -> ConfiguredAgents {
+    let models = app.sessions.models();
+    let agents = app.sessions.agents().iter().map(|agent| ConfiguredAgent {
+        agent_id: agent.id.clone(),
+        name: agent.name.clone(),
+        provider: agent.model.split('/').next().unwrap_or_default().to_owned(),
+        model: agent.model.clone(),
+        active: models.contains(&agent.model),
+    });
+    ConfiguredAgents { agents: agents.collect(), models }
+}
+
+pub(crate) async fn list(
+    app: &App,
+    caller: &Principal,
+    asked: Debates,
+) -> Result<DebateList, Problem> {
+    if asked.limit.is_some_and(|limit| !(1..=MOST).contains(&limit)) {
+        return Err(Problem::bad_request("invalid", format!("limit is a number from 1 to {MOST}")));
+    }
+    let filter = DebateFilter {
+        topic: asked.topic,
+        mode: asked.mode.map(Into::into),
+        status: asked.status.map(Into::into),
+        from: asked.from_date,
+        to: asked.to_date,
+        limit: asked.limit,
+        ..DebateFilter::default()
+    };
+    let entries = app.sessions.debates(caller, filter).await?;
+    Ok(DebateList { sessions: entries.iter().map(Debate::of).collect() })
+}
+
+pub(crate) async fn thoughts(
+    app: &App,
+    session: Session<'_>,
+    agent: &str,
+) -> Result<Thoughts, Problem> {
+    let agent = agent_id(agent)?;
+    let said = app.sessions.debate(session).thoughts(&agent).await?;
+    let confidence = said.iter().map(|(number, response)| Confidence {
+        round_number: *number,
+        confidence: response.position.confidence,
+        stance: response.position.stance.map(Into::into),
+    });
+    Ok(Thoughts {
+        session_id: session.id().clone(),
+        confidence_over_rounds: confidence.collect(),
+        responses: said.iter().map(|(number, it)| FullResponse::of(*number, it)).collect(),
+        agent_id: agent,
+    })
+}
+
+pub(crate) async fn responses(
+    app: &App,
+    session: Session<'_>,
+    agent: &str,
+    round: Option<u32>,
+) -> Result<Responses, Problem> {
+    let agent = agent_id(agent)?;
+    let record = app.sessions.debate(session).record().await?;
+    if let Some(round) = round.filter(|round| record.round(*round).is_none()) {
+        return Err(no_round(Some(round), record.last_round()));
+    }
+    let said = record.thoughts(&agent).ok_or_else(|| {
+        Problem::not_found(format!(
+            "agent {agent} is not in this debate; its answers name those who are"
+        ))
+    })?;
+    let said = said.iter().filter(|(number, _)| round.is_none_or(|round| round == *number));
+    let responses = said.map(|(number, response)| FullResponse::of(*number, response)).collect();
+    Ok(Responses { session_id: session.id().clone(), agent_id: agent, responses })
+}
+
+pub(crate) async fn round(
+    app: &App,
+    session: Session<'_>,
+    number: u32,
+) -> Result<RoundDetail, Problem> {
+    let record = app.sessions.debate(session).record().await?;
+    let unknown = || no_round(Some(number), record.last_round());
+    let findings = record.findings(number).ok_or_else(unknown)?;
+    let judgement = record.judgement(number);
+    let Findings { standing, responses, requests, .. } = findings;
+    Ok(RoundDetail {
+        session_id: session.id().clone(),
+        round_number: number,
+        status: standing.into(),
+        focus_question: record.round(number).and_then(|round| round.focus.clone()),
+        responses: responses.iter().map(|it| FullResponse::of(number, it)).collect(),
+        consensus: judgement.map(|it| Consensus::of(session.id(), it, None)),
+        context_requests: requests.iter().map(ContextRequest::of).collect(),
+    })
+}
+
+pub(crate) async fn citations(
+    app: &App,
+    session: Session<'_>,
+    round: Option<u32>,
+    agent: Option<&str>,
+) -> Result<Citations, Problem> {
+    let agent = agent.map(agent_id).transpose()?;
+    let sources = app.sessions.debate(session).citations(round, agent.as_ref()).await?;
+    let citations: Vec<Cited> = sources.into_iter().map(Cited::of).collect();
+    Ok(Citations { session_id: session.id().clone(), total: citations.len(), citations })
+}
+
+pub(crate) async fn synthesize(
+    app: &App,
+    session: Session<'_>,
+    synthesizer: Option<&str>,
+) -> Result<Synthesis, Problem> {
+    let agent = synthesizer.map(agent_id).transpose()?;
+    let debate = app.sessions.debate(session);
+    let summed = tokio::select! {
+        biased;
+        summed = debate.synthesize(agent.as_ref()) => summed?,
+        () = tokio::time::sleep(app.limits.wait_budget) => return Err(still_running()),
+        () = app.stopping.cancelled() => return Err(still_running()),
+    };
+    Ok(Synthesis::of(session.id(), summed))
+}
+
+/// The synthesis goes on and is stored; whoever asks again gets it.
+fn still_running() -> Problem {
+    let what = "The synthesis is still being written, and goes on by itself. Call synthesize_debate again to get it; it is not paid twice.";
+    Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "running", what)
+}
+
+pub(crate) async fn export(
+    app: &App,
+    session: Session<'_>,
+    format: Format,
+) -> Result<Exported, Problem> {
+    let debate = app.sessions.debate(session);
+    let content = match format {
+        Format::Markdown => Value::String(debate.export_markdown().await?),
+        Format::Json => serde_json::from_str(&debate.export_json().await?).unwrap_or_default(),
+    };
+    Ok(Exported { session_id: session.id().clone(), format, content })
+}
+
+pub(crate) async fn control(
+    app: &App,
+    session: Session<'_>,
+    action: Control,
+) -> Result<Controlled, Problem> {
+    let debate = app.sessions.debate(session);
+    match action {
+        Control::Pause => debate.pause().await?,
+        Control::Resume => debate.resume().await?,
+        Control::Stop => debate.stop().await?,
+    };
+    let record = debate.record().await?;
+    let status = match record.status {
+        CoreStatus::Active => ask::Stands::Active,
+        CoreStatus::Paused => ask::Stands::Paused,
+        CoreStatus::Completed => ask::Stands::Completed,
+    };
+    Ok(Controlled::new(session.id(), status, record.rounds_completed(), record.spent()))
+}

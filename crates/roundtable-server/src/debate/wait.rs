@@ -1,0 +1,104 @@
+//! Waiting for a round: not longer than the caller's own patience, and not in silence. The round goes
+//! on whoever waits.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use roundtable::Since;
+use roundtable::core::event::{Body, Event};
+use roundtable::debate::{Debate, Findings};
+use roundtable::driver::Update;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::speaking;
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How long a caller is left without a word at most.
+const WORD_EVERY: Duration = Duration::from_secs(8);
+
+/// Whoever wants to know how it goes.
+#[async_trait]
+pub(crate) trait Watch: Send + Sync {
+    /// Whether anyone listens.
+    fn listens(&self) -> bool;
+    /// Tells how it goes.
+    async fn tell(&self, message: &str);
+    /// Cancelled when nobody waits for the answer any more.
+    fn gone(&self) -> &CancellationToken;
+}
+
+/// Nobody wants to know.
+#[derive(Default)]
+pub(crate) struct Silent(CancellationToken);
+
+#[async_trait]
+impl Watch for Silent {
+    fn listens(&self) -> bool {
+        false
+    }
+
+    async fn tell(&self, _: &str) {}
+
+    fn gone(&self) -> &CancellationToken {
+        &self.0
+    }
+}
+
+/// What a round came to, or how far it is when the time is up.
+pub(super) async fn wait(
+    app: &App,
+    debate: &Debate,
+    number: u32,
+    watch: &dyn Watch,
+) -> Result<Findings, Problem> {
+    tokio::select! {
+        biased;
+        findings = debate.wait(number) => return Ok(findings?),
+        () = tokio::time::sleep(app.limits.wait_budget) => {}
+        () = app.stopping.cancelled() => {}
+        () = watch.gone().cancelled() => {}
+        () = narrate(debate, number, watch) => {}
+    }
+    Ok(debate.findings(Some(number)).await?)
+}
+
+/// Tells who is speaking, when that changes and now and then. Never done: the round is what ends it.
+async fn narrate(debate: &Debate, number: u32, watch: &dyn Watch) {
+    if watch.listens() {
+        // Without a reader it is still told now and then.
+        let head = debate.session().state().await.map(|state| state.head).unwrap_or_default();
+        let mut updates = debate.session().updates(Since::After(head)).await.ok();
+        loop {
+            if let Ok(findings) = debate.findings(Some(number)).await {
+                watch.tell(&told(&findings)).await;
+            }
+            let change = async {
+                match &mut updates {
+                    Some(updates) => {
+                        while !matches!(updates.next().await, Ok(Update::Event(event)) if is_turn(&event))
+                        {
+                        }
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            // A time that is up is a reason to tell it again, too.
+            let _ = tokio::time::timeout(WORD_EVERY, change).await;
+        }
+    }
+    std::future::pending().await
+}
+
+fn is_turn(event: &Event) -> bool {
+    matches!(event.body, Body::Turn(_))
+}
+
+fn told(findings: &Findings) -> String {
+    let total = findings.total_rounds.map_or_else(String::new, |total| format!("/{total}"));
+    let names = match speaking(findings) {
+        names if names.is_empty() => "weighing what was said".to_owned(),
+        names => names.join(", "),
+    };
+    format!("Round {}{total}: {names}", findings.number)
+}

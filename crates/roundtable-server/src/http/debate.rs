@@ -1,0 +1,252 @@
+//! Debates over HTTP: the same operations as the tools of the MCP server.
+
+mod describe;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json};
+use http::{HeaderMap, StatusCode};
+use roundtable::core::id::SessionId;
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::auth::Principal;
+use crate::debate::answer::{RoundAnswer, Status};
+use crate::debate::ask::{Control, Debates, Format, GoOn, Start};
+use crate::debate::detail::{
+    Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
+    RoundDetail, Synthesis, Thoughts,
+};
+use crate::debate::{self, Silent};
+use crate::json::Strict;
+use crate::problem::Problem;
+use crate::routes::Route;
+use crate::sessions::Authorized;
+
+/// What a handler comes to.
+type Answered<T> = Result<Json<T>, Problem>;
+
+/// A query that may be none.
+type Asked<T> = Result<Query<T>, QueryRejection>;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InRound {
+    round_number: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CitedBy {
+    round_number: Option<u32>,
+    agent_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct As {
+    format: Option<Format>,
+}
+
+/// What is to happen to a debate.
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    action: Control,
+}
+
+/// Who is to sum a debate up.
+#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SumUp {
+    #[serde(default)]
+    synthesizer: Option<String>,
+}
+
+pub(crate) fn routes() -> Vec<Route> {
+    use describe::{read, write};
+    vec![
+        write::<Start, RoundAnswer>(
+            "/api/debates",
+            "startDebate",
+            "Starts a debate and runs its first round.",
+            post(start),
+        ),
+        write::<GoOn, RoundAnswer>(
+            "/api/debates/{id}/continue",
+            "continueDebate",
+            "Runs the next round of a debate, or answers with the one that is running.",
+            post(go_on),
+        ),
+        write::<SumUp, Synthesis>(
+            "/api/debates/{id}/synthesis",
+            "synthesizeDebate",
+            "Has a debate summed up; once, however often it is asked for.",
+            post(synthesize),
+        ),
+        write::<Told, Controlled>(
+            "/api/debates/{id}/control",
+            "controlDebate",
+            "Pauses, resumes or stops a debate.",
+            post(control),
+        ),
+        read::<DebateList>("/api/debates", "listDebates", "Debates, newest first.", get(list)),
+        read::<ConfiguredAgents>(
+            "/api/agents",
+            "listAgents",
+            "The agents of the configuration.",
+            get(agents),
+        ),
+        read::<Consensus>(
+            "/api/debates/{id}/consensus",
+            "getConsensus",
+            "How far the panel agreed in a round, the last one if none is named.",
+            get(consensus),
+        ),
+        read::<RoundDetail>(
+            "/api/debates/{id}/rounds/{n}",
+            "getRound",
+            "What everyone said in a round.",
+            get(round),
+        ),
+        read::<Thoughts>(
+            "/api/debates/{id}/agents/{agent}/thoughts",
+            "getThoughts",
+            "What an agent said over the rounds, and how sure it was.",
+            get(thoughts),
+        ),
+        read::<Responses>(
+            "/api/debates/{id}/agents/{agent}/responses",
+            "getResponses",
+            "The full answers of an agent, in one round or in all.",
+            get(responses),
+        ),
+        read::<Citations>(
+            "/api/debates/{id}/citations",
+            "getCitations",
+            "The sources of a debate, each once.",
+            get(citations),
+        ),
+        read::<Exported>(
+            "/api/debates/{id}/export",
+            "exportDebate",
+            "A debate as Markdown minutes, or as JSON that can be imported again.",
+            get(export),
+        ),
+    ]
+}
+
+/// The answer to a call for a round: 202 while it is under way.
+fn respond(answer: RoundAnswer) -> Response {
+    let status =
+        if answer.status == Status::Running { StatusCode::ACCEPTED } else { StatusCode::OK };
+    (status, Json(answer)).into_response()
+}
+
+async fn start(
+    State(app): State<App>,
+    Extension(caller): Extension<Principal>,
+    headers: HeaderMap,
+    Strict(mut asked): Strict<Start>,
+) -> Result<Response, Problem> {
+    if let Some(key) = headers.get("idempotency-key") {
+        asked.idempotency_key = Some(key.to_str().unwrap_or_default().to_owned());
+    }
+    Ok(respond(debate::start(&app, &caller, asked, &Silent::default()).await?))
+}
+
+async fn go_on(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    Strict(asked): Strict<GoOn>,
+) -> Result<Response, Problem> {
+    Ok(respond(debate::go_on(&app, &session, asked, &Silent::default()).await?))
+}
+
+async fn synthesize(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    Strict(asked): Strict<SumUp>,
+) -> Answered<Synthesis> {
+    debate::synthesize(&app, &session, asked.synthesizer.as_deref()).await.map(Json)
+}
+
+async fn control(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    Strict(told): Strict<Told>,
+) -> Answered<Controlled> {
+    debate::control(&app, &session, told.action).await.map(Json)
+}
+
+async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Principal>,
+    asked: Asked<Debates>,
+) -> Answered<DebateList> {
+    debate::list(&app, &caller, query(asked)?).await.map(Json)
+}
+
+async fn agents(State(app): State<App>) -> Json<ConfiguredAgents> {
+    Json(debate::agents(&app))
+}
+
+async fn consensus(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    asked: Asked<InRound>,
+) -> Answered<Consensus> {
+    debate::consensus(&app, &session, query(asked)?.round_number).await.map(Json)
+}
+
+async fn round(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    Path((_, number)): Path<(String, String)>,
+) -> Answered<RoundDetail> {
+    let number = number.parse().map_err(|_| Problem::not_found("a round has a number, from 1"))?;
+    debate::round(&app, &session, number).await.map(Json)
+}
+
+async fn thoughts(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    Path((_, agent)): Path<(String, String)>,
+) -> Answered<Thoughts> {
+    debate::thoughts(&app, &session, &agent).await.map(Json)
+}
+
+async fn responses(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    Path((_, agent)): Path<(String, String)>,
+    asked: Asked<InRound>,
+) -> Answered<Responses> {
+    let round = query(asked)?.round_number;
+    debate::responses(&app, &session, &agent, round).await.map(Json)
+}
+
+async fn citations(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    asked: Asked<CitedBy>,
+) -> Answered<Citations> {
+    let CitedBy { round_number, agent_id } = query(asked)?;
+    debate::citations(&app, &session, round_number, agent_id.as_deref()).await.map(Json)
+}
+
+async fn export(
+    State(app): State<App>,
+    session: Authorized<SessionId>,
+    asked: Asked<As>,
+) -> Answered<Exported> {
+    debate::export(&app, &session, query(asked)?.format.unwrap_or_default()).await.map(Json)
+}
+
+fn query<T>(asked: Asked<T>) -> Result<T, Problem> {
+    asked
+        .map(|Query(asked)| asked)
+        .map_err(|error| Problem::bad_request("invalid", error.body_text()))
+}

@@ -1,0 +1,291 @@
+//! The twelve tools: what each is for, what it takes, what it answers.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::progress::Progress;
+use crate::app::App;
+use crate::auth::Principal;
+use crate::debate;
+use crate::debate::answer::RoundAnswer;
+use crate::debate::ask::{
+    ControlOf, Debates, Export, GoOnWith, OfAgent, OfCertainRound, OfCitations, OfResponses,
+    OfRound, Start, Synthesize,
+};
+use crate::debate::detail::{
+    Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
+    RoundDetail, Synthesis, Thoughts,
+};
+use crate::problem::Problem;
+use crate::sessions::Action;
+
+/// What a tool does to the world.
+#[derive(Clone, Copy)]
+enum Does {
+    /// It reads.
+    Reads,
+    /// It adds to a debate, with models.
+    Adds,
+    /// It changes how a debate stands.
+    Changes,
+}
+
+/// All tools.
+pub(super) fn all() -> Vec<Tool> {
+    let mut tools = holding();
+    tools.extend(reading());
+    tools
+}
+
+fn holding() -> Vec<Tool> {
+    vec![
+        tool::<Start, RoundAnswer>(
+            "start_roundtable",
+            "Start a debate",
+            "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, trade-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.",
+            Does::Adds,
+        ),
+        tool::<GoOnWith, RoundAnswer>(
+            "continue_roundtable",
+            "Next round",
+            "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.",
+            Does::Adds,
+        ),
+        tool::<Synthesize, Synthesis>(
+            "synthesize_debate",
+            "Sum up",
+            "Has the debate summed up: common ground, key differences, how positions moved, conclusion, recommendation. Call it when the debate is over or has said enough. It is written once and stored; calling it again reads it.",
+            Does::Adds,
+        ),
+        tool::<ControlOf, Controlled>(
+            "control_session",
+            "Pause, resume or stop",
+            "Pauses a debate (no more rounds until it is resumed), resumes a paused one, or stops one for good. What was said is kept.",
+            Does::Changes,
+        ),
+    ]
+}
+
+fn reading() -> Vec<Tool> {
+    vec![
+        tool::<OfRound, Consensus>(
+            "get_consensus",
+            "How far they agree",
+            "How far the panel agreed in a round (the last one if none is named): agreement, clusters, common ground, disagreements, conditions, uncertainties, and what the debate added to the first round. It was stored with the round, so it costs nothing.",
+            Does::Reads,
+        ),
+        tool::<JsonNothing, ConfiguredAgents>(
+            "get_agents",
+            "Who can take part",
+            "The agents of the configuration with provider and model, and whether each can be asked. Pass their ids as agents to start_roundtable; without any, a panel is made for the mode.",
+            Does::Reads,
+        ),
+        tool::<Debates, DebateList>(
+            "list_sessions",
+            "Earlier debates",
+            "Debates, newest first, filtered by topic, mode, status and date. Use it to find the sessionId of an earlier debate and go on with it.",
+            Does::Reads,
+        ),
+        tool::<OfAgent, Thoughts>(
+            "get_thoughts",
+            "One agent's way",
+            "Everything that one agent said, round by round, and how its confidence changed.",
+            Does::Reads,
+        ),
+        tool::<Export, Exported>(
+            "export_session",
+            "Minutes",
+            "The whole debate as Markdown minutes to send to people, or as JSON that can be imported again.",
+            Does::Reads,
+        ),
+        tool::<OfCertainRound, RoundDetail>(
+            "get_round_details",
+            "A whole round",
+            "What every agent said in a round, in full, with the consensus of that round.",
+            Does::Reads,
+        ),
+        tool::<OfResponses, Responses>(
+            "get_response_detail",
+            "Full answers",
+            "The full answers of one agent: position, reasoning, key points, citations; of one round or of all. Use it when actionRecommendation says query_detail.",
+            Does::Reads,
+        ),
+        tool::<OfCitations, Citations>(
+            "get_citations",
+            "Sources",
+            "The sources that agents named, each once, with who named it and when. Check those that a decision rests on.",
+            Does::Reads,
+        ),
+    ]
+}
+
+/// No arguments.
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct JsonNothing {}
+
+fn tool<I: JsonSchema, O: JsonSchema>(
+    name: &'static str,
+    title: &'static str,
+    what: &'static str,
+    does: Does,
+) -> Tool {
+    let hints = ToolAnnotations::with_title(title);
+    let hints = match does {
+        Does::Reads => hints.read_only(true).idempotent(true).open_world(false),
+        Does::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
+        Does::Changes => {
+            hints.read_only(false).destructive(true).idempotent(true).open_world(false)
+        }
+    };
+    Tool::new(name, what, schema::<I>())
+        .with_title(title)
+        .with_raw_output_schema(schema::<O>())
+        .with_annotations(hints)
+}
+
+/// A schema with everything in its place: some clients do not follow references.
+fn schema<T: JsonSchema>() -> Arc<JsonObject> {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut object = schema.to_value().as_object().cloned().unwrap_or_default();
+    object.remove("title");
+    // An object without fields has to say that it is one.
+    object.entry("properties").or_insert_with(|| json!({}));
+    Arc::new(object)
+}
+
+/// Calls a tool. What goes wrong is an answer that the client's model can read.
+pub(super) async fn call(
+    app: &App,
+    caller: &Principal,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let arguments = Value::Object(request.arguments.unwrap_or_default());
+    if !all().iter().any(|tool| tool.name == request.name) {
+        return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
+    }
+    let answer = if is_plain(&arguments) {
+        dispatch(app, caller, &request.name, arguments, &Progress::of(context)).await
+    } else {
+        Err(Problem::bad_request("json", "a text has a NUL character in it; send it without"))
+    };
+    Ok(match answer {
+        Ok(value) => done(value),
+        Err(problem) => refused(&problem),
+    })
+}
+
+async fn dispatch(
+    app: &App,
+    caller: &Principal,
+    name: &str,
+    arguments: Value,
+    watch: &Progress,
+) -> Result<Value, Problem> {
+    let read = |id: String| async move { app.sessions.authorize(caller, Action::Read, &id).await };
+    let change =
+        |id: String| async move { app.sessions.authorize(caller, Action::Change, &id).await };
+    match name {
+        "start_roundtable" => {
+            value(debate::start(app, caller, parse::<Start>(name, arguments)?, watch).await?)
+        }
+        "continue_roundtable" => {
+            let asked: GoOnWith = parse(name, arguments)?;
+            let session = change(asked.session_id.clone()).await?;
+            value(debate::go_on(app, &session, asked.go_on(), watch).await?)
+        }
+        "synthesize_debate" => {
+            let Synthesize { session_id, synthesizer } = parse(name, arguments)?;
+            let session = change(session_id).await?;
+            value(debate::synthesize(app, &session, synthesizer.as_deref()).await?)
+        }
+        "control_session" => {
+            let ControlOf { session_id, action } = parse(name, arguments)?;
+            value(debate::control(app, &change(session_id).await?, action).await?)
+        }
+        "get_consensus" => {
+            let OfRound { session_id, round_number } = parse(name, arguments)?;
+            value(debate::consensus(app, &read(session_id).await?, round_number).await?)
+        }
+        "get_agents" => {
+            let JsonNothing {} = parse(name, arguments)?;
+            value(debate::agents(app))
+        }
+        "list_sessions" => {
+            value(debate::list(app, caller, parse::<Debates>(name, arguments)?).await?)
+        }
+        "get_thoughts" => {
+            let OfAgent { session_id, agent_id } = parse(name, arguments)?;
+            value(debate::thoughts(app, &read(session_id).await?, &agent_id).await?)
+        }
+        "export_session" => {
+            let Export { session_id, format } = parse(name, arguments)?;
+            value(debate::export(app, &read(session_id).await?, format).await?)
+        }
+        "get_round_details" => {
+            let OfCertainRound { session_id, round_number } = parse(name, arguments)?;
+            value(debate::round(app, &read(session_id).await?, round_number).await?)
+        }
+        "get_response_detail" => {
+            let OfResponses { session_id, agent_id, round_number } = parse(name, arguments)?;
+            value(debate::responses(app, &read(session_id).await?, &agent_id, round_number).await?)
+        }
+        _ => {
+            let OfCitations { session_id, round_number, agent_id } = parse(name, arguments)?;
+            let session = read(session_id).await?;
+            value(debate::citations(app, &session, round_number, agent_id.as_deref()).await?)
+        }
+    }
+}
+
+/// Whether every text in a value is one that everything can store.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.contains('\0'),
+        Value::Array(values) => values.iter().all(is_plain),
+        Value::Object(object) => {
+            object.iter().all(|(key, value)| !key.contains('\0') && is_plain(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T, Problem> {
+    T::deserialize(arguments).map_err(|error| {
+        Problem::bad_request("invalid", format!("{tool}: {error}; see its input schema"))
+    })
+}
+
+fn value(answer: impl Serialize) -> Result<Value, Problem> {
+    serde_json::to_value(answer).map_err(|error| {
+        let status = ::http::StatusCode::INTERNAL_SERVER_ERROR;
+        Problem::new(status, "internal", format!("the answer cannot be written: {error}"))
+    })
+}
+
+/// The answer as data, and the same as text for clients that only read text.
+fn done(value: Value) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+    result.structured_content = Some(value);
+    result
+}
+
+fn refused(problem: &Problem) -> CallToolResult {
+    let error = &problem.body.error;
+    let mut result = CallToolResult::error(vec![ContentBlock::text(error.clone())]);
+    result.structured_content = Some(json!({ "error": error }));
+    result
+}

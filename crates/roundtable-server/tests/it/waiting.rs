@@ -1,0 +1,191 @@
+//! Rounds that take longer than a caller waits: nothing is lost, nothing is paid twice.
+
+use std::time::Duration;
+
+use roundtable::prelude::*;
+use roundtable_server::{Limits, Settings};
+use serde_json::{Value, json};
+
+use crate::caller::{ALL, Caller, Transport};
+use crate::kit::{self, Running};
+
+fn says(text: &str) -> Reply {
+    Reply::text(json!({ "position": text, "confidence": 0.5 }).to_string())
+}
+
+/// A server that waits for nothing, and two agents that wait at a gate per round.
+async fn impatient(wait_budget: Duration) -> Running {
+    let voice = |script: Script, agent: &str| {
+        let rounds = ["one", "two", "three"].into_iter();
+        rounds.fold(script, |script, gate| script.voice(agent, [says(gate).at_gate(gate)]))
+    };
+    let script = voice(voice(Script::default(), "synthesizer"), "analyst");
+    let limits = Limits { wait_budget, ..Limits::default() };
+    kit::start(script, Settings { limits, ..Settings::default() }).await
+}
+
+fn topic() -> Value {
+    json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 3 })
+}
+
+/// Waits until a round of a session is over.
+async fn over(running: &Running, session: &Value, round: u32) {
+    let id = session.as_str().unwrap().parse().unwrap();
+    running.engine.find_debate(&id).wait(round).await.expect("a round");
+}
+
+/// How many model calls a session has made.
+async fn calls(caller: &Caller, session: &Value) -> u64 {
+    caller.session(session).await["usage"]["calls"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_says_that_the_round_runs_and_a_later_one_gets_it() {
+    for transport in ALL {
+        let running = impatient(Duration::ZERO).await;
+        let caller = Caller::new(running.address, transport);
+        let first = caller.start(topic()).await.expect("an answer");
+        assert_eq!(first["status"], "running", "{transport:?}");
+        assert!(first.get("decision").is_none());
+        assert!(first["nextStep"].as_str().unwrap().contains("afterRound 0"));
+        let session = first["sessionId"].clone();
+        let joined = caller.go_on(&session, json!({})).await.expect("an answer");
+        assert_eq!((&joined["status"], &joined["roundNumber"]), (&json!("running"), &json!(1)));
+        for words in [
+            json!({ "focusQuestion": "And?" }),
+            json!({ "contextResults": [{ "requestId": "ctx_1", "success": true }] }),
+        ] {
+            let refused = caller.go_on(&session, words).await.expect_err("a refusal");
+            assert!(
+                refused.error.to_lowercase().starts_with("round 1 is still running"),
+                "{}",
+                refused.error
+            );
+        }
+        running.model.gates().open("one");
+        over(&running, &session, 1).await;
+        let owed = caller.go_on(&session, json!({})).await.expect("the first round");
+        assert_eq!((&owed["status"], &owed["roundNumber"]), (&json!("in_progress"), &json!(1)));
+        assert_eq!(owed["agentResponses"][0]["position"], "one");
+        assert_eq!(calls(&caller, &session).await, 2, "it was not run again");
+        let next = caller.go_on(&session, json!({})).await.expect("an answer");
+        assert_eq!((&next["status"], &next["roundNumber"]), (&json!("running"), &json!(2)));
+        running.model.gates().open("two");
+        running.model.gates().open("three");
+        over(&running, &session, 2).await;
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn after_round_answers_with_the_round_after_it_and_runs_it_once() {
+    for transport in ALL {
+        let running = impatient(Duration::from_secs(60)).await;
+        for gate in ["one", "two", "three"] {
+            running.model.gates().open(gate);
+        }
+        let caller = Caller::new(running.address, transport);
+        let session = caller.start(topic()).await.expect("a round")["sessionId"].clone();
+        let second = caller.go_on(&session, json!({ "afterRound": 1 })).await.expect("a round");
+        let again = caller.go_on(&session, json!({ "afterRound": 1 })).await.expect("a round");
+        assert_eq!(second, again);
+        assert_eq!(calls(&caller, &session).await, 4);
+        let both = tokio::join!(
+            caller.go_on(&session, json!({ "afterRound": 2 })),
+            caller.go_on(&session, json!({ "afterRound": 2 }))
+        );
+        let (one, two) = (both.0.expect("a round"), both.1.expect("a round"));
+        assert_eq!((&one["roundNumber"], &two["roundNumber"]), (&json!(3), &json!(3)));
+        assert_eq!(calls(&caller, &session).await, 6, "two at once are one");
+        let beyond = caller.go_on(&session, json!({ "afterRound": 9 })).await;
+        assert!(beyond.is_err());
+        let last =
+            caller.go_on(&session, json!({ "afterRound": 2 })).await.expect("the last round");
+        assert_eq!(last["status"], "completed");
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn s31_the_same_key_is_the_same_debate_and_another_body_is_refused() {
+    for transport in ALL {
+        let running = impatient(Duration::from_secs(60)).await;
+        running.model.gates().open("one");
+        let caller = Caller::new(running.address, transport);
+        let keyed =
+            |topic: &str| json!({ "topic": topic, "agentCount": 2, "idempotencyKey": "k 1/ä" });
+        let (one, two) = tokio::join!(caller.start(keyed("A?")), caller.start(keyed("A?")));
+        let (one, two) = (one.expect("a round"), two.expect("a round"));
+        assert_eq!(one["sessionId"], two["sessionId"]);
+        assert_eq!(calls(&caller, &one["sessionId"]).await, 2);
+        let other = caller.start(keyed("B?")).await.expect_err("a refusal");
+        assert_eq!(other.status, if transport == Transport::Http { 422 } else { 0 });
+        assert!(other.error.contains("used before with other content"), "{}", other.error);
+        assert_eq!(running.engine.sessions(10).await.unwrap().len(), 1);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_hangs_up_does_not_lose_the_round() {
+    for transport in ALL {
+        let running = impatient(Duration::from_secs(60)).await;
+        let caller = Caller::new(running.address, transport);
+        let mut keyed = topic();
+        keyed["idempotencyKey"] = json!("once");
+        let cut = tokio::time::timeout(Duration::ZERO, caller.start(keyed.clone()));
+        // Dropped while the round waits at its gate, or before: then the next call begins it.
+        let _ = cut.await;
+        running.model.gates().open("one");
+        let answer = caller.start(keyed).await.expect("a round");
+        assert_eq!((&answer["status"], &answer["roundNumber"]), (&json!("in_progress"), &json!(1)));
+        assert_eq!(calls(&caller, &answer["sessionId"]).await, 2);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_wants_to_know_is_told_who_is_speaking() {
+    for transport in [Transport::Mcp2025, Transport::Mcp2026] {
+        let running = impatient(Duration::from_secs(60)).await;
+        let caller = Caller::new(running.address, transport);
+        let params = json!({ "name": "start_roundtable", "arguments": topic(), "_meta": { "progressToken": "p" } });
+        let mut events = caller.request("tools/call", params).stream().await;
+        let told = events.next().await.expect("progress").data;
+        assert_eq!(told["method"], "notifications/progress");
+        assert_eq!(told["params"]["progressToken"], "p");
+        let message = told["params"]["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("Round 1/3: "), "{message}");
+        running.model.gates().open("one");
+        let mut last = told["params"]["progress"].as_f64().unwrap();
+        let result = loop {
+            let message = events.next().await.expect("an answer").data;
+            if message["method"] == "notifications/progress" {
+                let progress = message["params"]["progress"].as_f64().unwrap();
+                assert!(progress > last);
+                last = progress;
+                continue;
+            }
+            break message;
+        };
+        assert_eq!(result["result"]["structuredContent"]["status"], "in_progress");
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_answers_those_who_wait() {
+    let running = impatient(Duration::from_secs(3600)).await;
+    let caller = Caller::new(running.address, Transport::Mcp2026);
+    let waiting = tokio::spawn(async move { caller.start(topic()).await });
+    while running.engine.sessions(1).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    running.ask_to_stop();
+    let answer = waiting.await.expect("no panic").expect("an answer");
+    assert_eq!(answer["status"], "running");
+    for gate in ["one", "two", "three"] {
+        running.model.gates().open(gate);
+    }
+    running.stop().await;
+}
