@@ -81,7 +81,11 @@ impl Generator {
         if options.trust == Trust::Known {
             check_digest(&mut file, SMOLLM2_SHA256)?;
         }
-        let engine = Arc::new(Engine::read(file, options)?);
+        Self::start_threads(Engine::read(file, options)?, options)
+    }
+
+    pub(super) fn start_threads(engine: Engine, options: &Options) -> Result<Self, LoadError> {
+        let engine = Arc::new(engine);
         let pool = Pool::start(&engine, options.threads, options.waiting)?;
         Ok(Self { pool: Arc::new(pool), engine })
     }

@@ -19,7 +19,7 @@ use crate::weights::{Gguf, LoadError};
 const CHUNK: usize = 32;
 
 /// What all threads share.
-pub(super) struct Engine {
+pub(crate) struct Engine {
     llama: Llama,
     vocabulary: Vocabulary,
     cache: Cache,
@@ -50,7 +50,7 @@ impl Engine {
     }
 
     /// Makes an answer. `is_closing` says that it has to end now.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         request: &Request,
         listener: &mut dyn Listener,

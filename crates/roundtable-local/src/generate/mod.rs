@@ -12,6 +12,10 @@ mod pool;
 mod request;
 mod sampler;
 mod stops;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use error::{GenerateError, StartError};
 pub use generation::{Generation, Listener};

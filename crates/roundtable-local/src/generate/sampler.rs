@@ -118,7 +118,7 @@ mod tests {
     fn tokens_are_drawn_as_often_as_they_are_likely() {
         let logits = [0.25f32, 0.5, 0.25].map(f32::ln);
         let mut sampler = Sampler::new(sampling(1.0, 3, 1.0), 7);
-        let mut counts = [0; 3];
+        let mut counts = [0i32; 3];
         for _ in 0..4_000 {
             counts[sampler.draw(&logits, |_| true).unwrap() as usize] += 1;
         }

@@ -59,11 +59,13 @@ impl Cpu {
 
     /// The sum of the products of two vectors of small integers, exactly; the shorter vector
     /// counts. It wraps around when it does not fit, which takes more than 130,000 elements.
+    #[cfg(test)]
     pub(crate) fn dot_i8(self, a: &[i8], b: &[i8]) -> i32 {
         twin!(self, dot_i8(a, b))
     }
 
-    /// [`Cpu::dot_i8`] of one vector with each row of a matrix, into `out`.
+    /// The product of one vector of small integers with each row of a matrix, exactly, into `out`.
+    /// It wraps around when it does not fit, which takes more than 130,000 elements.
     pub(crate) fn dots_i8(self, vector: &[i8], rows: &[i8], out: &mut [i32]) {
         twin!(self, dots_i8(vector, rows, out))
     }
@@ -72,12 +74,6 @@ impl Cpu {
     /// rounding of their sums.
     pub(crate) fn dot_f32(self, a: &[f32], b: &[f32]) -> f32 {
         twin!(self, dot_f32(a, b))
-    }
-
-    /// [`Cpu::dot_f32`] of one vector with each row of a matrix, into `out`: matrix times vector.
-    pub(crate) fn dots_f32(self, vector: &[f32], rows: &[f32], out: &mut [f32]) {
-        let rows = Rows { values: rows, width: vector.len() };
-        self.matmul_f32(vector, rows, out);
     }
 
     /// Every input row with every weight row: `out[i * weights + w]` is their dot product. Rows

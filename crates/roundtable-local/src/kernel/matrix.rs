@@ -82,6 +82,7 @@ impl Matrix {
     }
 
     /// The length of a row.
+    #[cfg(test)]
     pub(crate) fn width(&self) -> usize {
         self.shape().per_row * BLOCK
     }

@@ -63,9 +63,14 @@ impl Merges {
         out.extend(pieces.iter().filter_map(|piece| piece.token));
     }
 
+    /// The rule for a pair.
+    pub(super) fn find(&self, pair: (Token, Token)) -> Option<Rule> {
+        self.rules.get(&pair).copied()
+    }
+
     fn candidate(&self, pieces: &[Piece], place: usize) -> Option<Candidate> {
         let pair = pair_at(pieces, place)?;
-        self.rules.get(&pair).map(|rule| (*rule, place, pair))
+        self.find(pair).map(|rule| (rule, place, pair))
     }
 }
 

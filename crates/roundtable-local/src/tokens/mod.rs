@@ -5,6 +5,7 @@
 
 mod alphabet;
 mod decoder;
+mod letters;
 mod merge;
 mod split;
 #[cfg(test)]

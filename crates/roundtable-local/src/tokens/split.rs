@@ -1,7 +1,7 @@
 //! The words that are turned into tokens one by one: every digit alone, and between digits what
 //! GPT-2's pattern gives: `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
+use super::letters::{LETTERS, NUMBERS};
 
 const CONTRACTIONS: [&str; 7] = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
 
@@ -21,7 +21,13 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn upto_number(text: &str) -> usize {
-    text.find(char::is_numeric).unwrap_or(text.len())
+    text.find(|letter| is_in(&NUMBERS, letter)).unwrap_or(text.len())
+}
+
+/// Whether a character lies in one of the runs whose borders these are.
+fn is_in(borders: &[u32], letter: char) -> bool {
+    let passed = borders.partition_point(|border| *border <= u32::from(letter));
+    !passed.is_multiple_of(2)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,10 +41,7 @@ impl Class {
     fn of(letter: char) -> Self {
         if letter.is_whitespace() {
             Self::Space
-        } else if letter.is_ascii() {
-            if letter.is_ascii_alphabetic() { Self::Letter } else { Self::Other }
-        } else if letter.general_category_group() == GeneralCategoryGroup::Letter {
-            // Not `is_alphabetic`, which counts some marks and numbers too.
+        } else if is_in(&LETTERS, letter) {
             Self::Letter
         } else {
             Self::Other
