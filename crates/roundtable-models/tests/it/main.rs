@@ -13,6 +13,7 @@ mod asked;
 mod bodies;
 mod golden;
 mod guide;
+mod hostile;
 mod http;
 mod proxy;
 mod requests;
