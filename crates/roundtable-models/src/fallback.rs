@@ -40,6 +40,11 @@ impl Model for Fallback {
         }
     }
 
+    /// What the first model's answers need to be known for: it is the one that is meant to speak.
+    fn notice(&self) -> Option<&str> {
+        self.chain.first()?.notice()
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let mut why: Option<ModelError> = None;
         for model in &self.chain {

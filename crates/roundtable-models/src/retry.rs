@@ -99,6 +99,10 @@ impl Model for Retry {
         self.inner.facts()
     }
 
+    fn notice(&self) -> Option<&str> {
+        self.inner.notice()
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let asked = tokio::time::timeout(self.policy.within, self.ask(&request));
         asked.await.unwrap_or(Err(ModelError::Timeout))

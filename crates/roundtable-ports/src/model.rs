@@ -147,6 +147,11 @@ pub trait Model: Send + Sync {
         Facts::default()
     }
 
+    /// What people should know of its answers, whatever they say; by default nothing.
+    fn notice(&self) -> Option<&str> {
+        None
+    }
+
     /// Asks for an answer.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
 }

@@ -7,6 +7,7 @@ use roundtable::core::event::{
 };
 use roundtable::core::id::{IterationId, TurnId};
 use roundtable::driver::Update;
+use roundtable::models::local;
 use roundtable::prelude::*;
 
 use crate::config::SCRIPTED;
@@ -38,6 +39,9 @@ impl Show {
             ));
         } else {
             self.note(&format!("{name} speaks through {model} ({why})."));
+            if model == local::NAME {
+                self.note(local::NOTICE);
+            }
         }
     }
 

@@ -2,8 +2,11 @@
 
 use roundtable::models::Catalog;
 use roundtable::models::catalog::Vendor;
+use roundtable::models::local::weights::GENERATOR;
+use roundtable::models::local::{self, Trust};
 
 use super::layers::Layers;
+use super::local::generator_file;
 use super::origin::{Key, Origin};
 
 /// The name under which the scripted voices are known.
@@ -20,7 +23,7 @@ pub(super) struct Choice {
 pub(super) fn choose(layers: &Layers, catalog: &Catalog) -> Choice {
     only_named(layers)
         .or_else(|| vendor_set_up(layers, catalog))
-        .or_else(local)
+        .or_else(|| local(layers))
         .unwrap_or_else(|| scripted(layers, catalog))
 }
 
@@ -63,9 +66,17 @@ fn is_ready(layers: &Layers, name: &str, vendor: &Vendor) -> bool {
     said("key") || (vendor.key_optional && (said("base_url") || said("model")))
 }
 
-/// The place of the model that comes with the program; there is none yet.
-fn local() -> Option<Choice> {
-    None
+/// The model that runs in this process, when its weights are there.
+fn local(layers: &Layers) -> Option<Choice> {
+    let (path, trust) = generator_file(layers)?;
+    let why = match trust {
+        Trust::Any if path.is_file() => "no vendor is set up, and local.model names a file",
+        Trust::Known if GENERATOR.check_size(&path).is_ok() => {
+            "no vendor is set up, and its weights are there"
+        }
+        Trust::Any | Trust::Known => return None,
+    };
+    Some(Choice { model: local::NAME.to_owned(), why: why.to_owned() })
 }
 
 fn scripted(layers: &Layers, catalog: &Catalog) -> Choice {
@@ -75,7 +86,11 @@ fn scripted(layers: &Layers, catalog: &Catalog) -> Choice {
             Some(variable) => format!("{} is set up, but no model: set {variable}", vendor.title),
             None => format!("{} is set up, but no model: name one as {name}/…", vendor.title),
         },
-        None => "no vendor's key is in the environment".to_owned(),
+        None => {
+            "no vendor's key is in the environment, and the weights of the local model are not \
+                 there: `roundtable models fetch` gets them"
+                .to_owned()
+        }
     };
     Choice { model: SCRIPTED.to_owned(), why }
 }

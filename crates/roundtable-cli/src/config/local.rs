@@ -1,14 +1,80 @@
-//! Where the weights of the local models are.
+//! The models that run in this process: what names them, and where their weights are.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use roundtable::models::local::weights::GENERATOR;
+use roundtable::models::local::{LocalModel, NAME, Trust};
 
 use super::Config;
+use super::layers::Layers;
 use super::origin::Key;
 
+/// What the local model is called for short.
+const SHORT: &str = "local";
+
+/// The file that the local model is read from, and whether it has to be the known one.
+pub(super) fn generator_file(layers: &Layers) -> Option<(PathBuf, Trust)> {
+    let said = |part: &str| layers.text(&Key::of(["local", part])).map(PathBuf::from);
+    let own = said("model").map(|path| (path, Trust::Any));
+    own.or_else(|| Some((said("directory")?.join(GENERATOR.name), Trust::Known)))
+}
+
+/// The local model of an engine: read once, however many names stand for it.
+#[derive(Default)]
+pub(super) struct Local(OnceLock<LocalModel>);
+
+impl std::fmt::Debug for Local {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.get().is_some() { "Local(read)" } else { "Local" })
+    }
+}
+
+impl Local {
+    pub fn model(&self, config: &Config) -> Result<LocalModel, String> {
+        if let Some(model) = self.0.get() {
+            return Ok(model.clone());
+        }
+        config.check_generator()?;
+        let (path, trust) = config.generator_file();
+        let model = LocalModel::open(&path, trust);
+        let model = model.map_err(|error| match trust {
+            Trust::Known => format!("{error}; `{}` gets it again", config.command("models fetch")),
+            Trust::Any => error.to_string(),
+        })?;
+        Ok(self.0.get_or_init(|| model).clone())
+    }
+}
+
 impl Config {
+    /// Whether a name stands for the model that runs in this process. A vendor of the file that is
+    /// called like it counts before it.
+    pub(super) fn means_local(&self, name: &str) -> bool {
+        [SHORT, NAME].contains(&name) && !self.catalog.vendors().contains_key(SHORT)
+    }
+
     /// The directory into which weights are fetched.
     pub fn weights_dir(&self) -> PathBuf {
         self.file.local.directory.clone().unwrap_or_else(|| self.data_dir.join("models"))
+    }
+
+    fn generator_file(&self) -> (PathBuf, Trust) {
+        let usual = || (self.weights_dir().join(GENERATOR.name), Trust::Known);
+        generator_file(&self.layers).unwrap_or_else(usual)
+    }
+
+    /// Whether the local model's weights are there, as far as that can be told without reading
+    /// them.
+    pub(super) fn check_generator(&self) -> Result<(), String> {
+        let (path, trust) = self.generator_file();
+        match trust {
+            Trust::Any if path.is_file() => Ok(()),
+            Trust::Any => Err(format!("{} is not there; local.model names it", path.display())),
+            Trust::Known => GENERATOR.check_size(&path).map_err(|_| {
+                let fetch = self.command("models fetch");
+                format!("the weights of the local model are not there; `{fetch}` gets them")
+            }),
+        }
     }
 
     /// Weights that were brought by hand: the keys that name them, and their places.

@@ -1,7 +1,7 @@
 //! What a configuration means by the name of a model.
 
 use roundtable::models::catalog::Effort as ModelEffort;
-use roundtable::models::{Catalog, Tuning};
+use roundtable::models::{Catalog, Tuning, local};
 
 use super::choice::{self, SCRIPTED};
 use super::file::{Effort, ModelEntry};
@@ -15,6 +15,8 @@ use super::{Config, Origin};
 pub(crate) enum Link {
     /// Voices that need no model.
     Scripted,
+    /// The model that runs in this process.
+    Local,
     /// A vendor's model, `vendor/model`, with wishes.
     Vendor(String, Tuning),
 }
@@ -87,6 +89,9 @@ impl Config {
         if name == SCRIPTED {
             return Ok(Link::Scripted);
         }
+        if self.means_local(name) {
+            return Ok(Link::Local);
+        }
         if name.contains('/') {
             self.catalog.profile(name).map_err(|error| error.to_string())?;
             return Ok(Link::Vendor(name.to_owned(), tuning));
@@ -113,6 +118,7 @@ impl Config {
             .iter()
             .map(|link| match link {
                 Link::Scripted => SCRIPTED,
+                Link::Local => local::NAME,
                 Link::Vendor(full, _) => full,
             })
             .collect();
@@ -126,6 +132,7 @@ impl Config {
     pub(super) fn settled(&self, name: String) -> String {
         match self.link(&name, Tuning::default()) {
             Ok(Link::Vendor(full, _)) if !self.file.models.contains_key(&name) => full,
+            Ok(Link::Local) if !self.file.models.contains_key(&name) => local::NAME.to_owned(),
             _ => name,
         }
     }

@@ -64,9 +64,12 @@ impl Config {
             Err(what) => return self.note(key.clone(), what, found),
         };
         for link in links {
-            if let Link::Vendor(full, tuning) = link
-                && let Err(what) = self.http(&full, tuning)
-            {
+            let wrong = match link {
+                Link::Vendor(full, tuning) => self.http(&full, tuning).map(drop),
+                Link::Local => self.check_generator(),
+                Link::Scripted => Ok(()),
+            };
+            if let Err(what) = wrong {
                 self.note(key.clone(), what, found);
             }
         }
@@ -108,6 +111,7 @@ impl Config {
     fn is_priced(&self, model: &str) -> bool {
         let priced = |link: &Link| match link {
             Link::Scripted => false,
+            Link::Local => true,
             Link::Vendor(full, _) => self.catalog.price(full).is_some(),
         };
         self.links(model).map_or(true, |links| links.iter().all(priced))

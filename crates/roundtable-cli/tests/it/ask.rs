@@ -219,7 +219,7 @@ fn without_any_key_a_scripted_voice_says_what_it_is() {
     let ran = home.run_with(&[], &["ask", "Hello?"]);
     assert_eq!(ran.out, "I am a scripted voice, not a model. You said: User: Hello?\n");
     assert!(ran.err.starts_with(
-        "No model speaks, only a scripted voice: no vendor's key is in the environment. Set "
+        "No model speaks, only a scripted voice: no vendor's key is in the environment, and the weights of the local model are not there: `roundtable models fetch` gets them. Set "
     ));
     let ran = home.run_with(&[], &["continue", &home.session(), "And now?"]);
     assert_eq!((ran.out.ends_with("And now?\n"), ran.code), (true, Some(0)), "{}", ran.err);

@@ -193,7 +193,7 @@ fn with_nothing_configured_scripted_voices_speak_and_say_so() {
     let last = out.lines().last().unwrap();
     assert_eq!(
         last,
-        "# scripted speaks where nothing else is said (no vendor's key is in the environment)"
+        "# scripted speaks where nothing else is said (no vendor's key is in the environment, and the weights of the local model are not there: `roundtable models fetch` gets them)"
     );
     let mistral = home.run_with(&[("MISTRAL_API_KEY", "k")], &["config", "check"]).ok();
     assert!(mistral.contains("Mistral is set up, but no model: set MISTRAL_MODEL"), "{mistral}");

@@ -124,3 +124,56 @@ fn another_directory_and_files_brought_by_hand_are_named_in_the_configuration() 
     let out = home.run_with(&[("ROUNDTABLE_MODELS_DIR", "/somewhere")], &["models"]).ok();
     assert!(out.contains("They belong into /somewhere; "), "{out}");
 }
+
+#[test]
+fn without_a_key_the_local_model_speaks_when_its_weights_are_there_and_says_what_it_is() {
+    let home = Home::new();
+    let directory = weights().display().to_string();
+    let variables = [("ROUNDTABLE_MODELS_DIR", directory.as_str())];
+    let ran = home.run_with(&variables, &["ask", "Are cats good?"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.len() > 10 && ran.out.ends_with('\n'), "{}", ran.out);
+    let said = "Assistant speaks through local/smollm2-135m (no vendor is set up, and its weights are there).\n";
+    assert!(ran.err.starts_with(said), "{}", ran.err);
+    assert_eq!(ran.err.matches("demonstration model").count(), 1, "once: {}", ran.err);
+    assert!(!ran.out.contains("demonstration"), "not in the answer: {}", ran.out);
+    assert!(
+        ran.err.contains("(local/smollm2-135m, ") && ran.err.contains(", $0.000000)"),
+        "{}",
+        ran.err
+    );
+    home.assert_sound();
+}
+
+#[test]
+fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
+    let home = Home::new();
+    home.write("roundtable.toml", "[models.mine]\nmodel = \"local\"\n");
+    let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();
+    let data = home.path().display().to_string();
+    assert_eq!(
+        refused.replace(&data, "DATA"),
+        "error: --model: the weights of the local model are not there; \
+         `roundtable models fetch --data-dir DATA` gets them\n"
+    );
+    let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local/large"]).refused();
+    assert!(refused.contains("local/large"), "{refused}");
+    home.write("roundtable.toml", "[local]\nmodel = \"nowhere.gguf\"\n");
+    let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();
+    assert_eq!(refused, "error: --model: nowhere.gguf is not there; local.model names it\n");
+}
+
+#[test]
+fn a_file_of_weights_that_is_damaged_is_not_loaded() {
+    let home = Home::new();
+    let path = home.path().join("models/SmolLM2-135M-Instruct.Q4_1.gguf");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::File::create(&path).unwrap().set_len(98_362_432).unwrap();
+    let refused = home.run_with(&[], &["ask", "Hello?"]).refused();
+    assert!(refused.contains("`roundtable models fetch --data-dir "), "{refused}");
+    let listed = home.run(&["models"]).ok();
+    assert!(
+        listed.starts_with("SmolLM2-135M-Instruct.Q4_1.gguf        98.4 MB  damaged  "),
+        "{listed}"
+    );
+}

@@ -95,7 +95,7 @@ impl WeightFile {
     /// [`WeightError`] says in what it differs.
     pub fn check(&self, path: &Path) -> Result<(), WeightError> {
         self.check_size(path)?;
-        let found = hash(path).map_err(|error| unreadable(path, error))?;
+        let found = digest(path)?;
         if found == self.sha256 {
             return Ok(());
         }
@@ -124,6 +124,11 @@ impl WeightFile {
 
 fn unreadable(path: &Path, error: io::Error) -> WeightError {
     WeightError::Unreadable { path: path.to_owned(), error }
+}
+
+/// The hash of a file's content, in hexadecimal digits.
+pub(super) fn digest(path: &Path) -> Result<String, WeightError> {
+    hash(path).map_err(|error| unreadable(path, error))
 }
 
 fn hash(path: &Path) -> io::Result<String> {

@@ -12,6 +12,7 @@ use roundtable::core::agent::Agent;
 use roundtable::core::tool::Runs;
 
 use super::Config;
+use super::local::Local;
 pub(crate) use model::Watch;
 pub(crate) use toolbox::Toolbox;
 pub(super) use toolbox::server;
@@ -23,6 +24,8 @@ pub(crate) struct Needs {
     tools: BTreeSet<String>,
     /// The agents, for whom scripted voices speak.
     voices: BTreeSet<String>,
+    /// The local model, once one of them needs it.
+    local: Local,
 }
 
 impl Needs {

@@ -33,6 +33,11 @@ impl Config {
         let model = |link: &Link| -> Result<Arc<dyn Model>, Mistakes> {
             match link {
                 Link::Scripted => Ok(Arc::new(scripted(needs))),
+                Link::Local => {
+                    let model =
+                        needs.local.model(self).map_err(|what| self.about_model(name, what))?;
+                    Ok(Arc::new(model))
+                }
                 Link::Vendor(full, tuning) => {
                     let model = self.http(full, *tuning);
                     let inner = model.map_err(|what| self.about_model(name, what))?;

@@ -1,0 +1,116 @@
+//! What the local model is asked: the persona, the end of the conversation, and how the answer
+//! begins. It is too small to follow instructions or to decide anything; what it can do is to go
+//! on in a voice, so it is given one.
+
+use roundtable_core::digest::Digest;
+use roundtable_core::message::{Message, Part, Role};
+use roundtable_local as local;
+use roundtable_ports::ModelRequest;
+
+/// How many sentences an answer has.
+pub(super) const SENTENCES: usize = 3;
+/// How many tokens an answer may have, however many are allowed: three sentences are shorter.
+const MOST_TOKENS: usize = 160;
+/// How many characters of each text count: more slows it down and makes it no better.
+const PERSONA: usize = 1_200;
+const HISTORY: usize = 1_200;
+const ASKED: usize = 2_400;
+
+/// How answers to questions begin. A model of this size that begins by itself repeats the question
+/// or greets.
+const OPENINGS: [&str; 6] = [
+    "The way I see it,",
+    "To me,",
+    "I think that",
+    "What matters most is that",
+    "From where I stand,",
+    "In my experience,",
+];
+
+/// What the local model is asked, and what its answer begins with.
+pub(super) fn ask(request: &ModelRequest) -> local::Request {
+    let seed = seed(request.key.as_str());
+    let asked = asked(request);
+    let allowed = usize::try_from(request.max_tokens).unwrap_or(usize::MAX);
+    local::Request {
+        prefill: opening(&asked, seed).to_owned(),
+        messages: vec![local::Message::system(persona(request)), local::Message::user(asked)],
+        stop: vec!["\n\n".to_owned(), "\n-".to_owned(), "\n1.".to_owned()],
+        max_tokens: allowed.min(MOST_TOKENS),
+        seed,
+        session: Some(format!("{}/{}", request.scope.session, request.scope.agent)),
+        ..local::Request::default()
+    }
+}
+
+/// A question is answered in the first person; whatever else is said is answered as it comes.
+fn opening(asked: &str, seed: u64) -> &'static str {
+    if !asked.contains('?') {
+        return "";
+    }
+    let chosen = usize::try_from(seed % OPENINGS.len() as u64).unwrap_or_default();
+    OPENINGS.get(chosen).copied().unwrap_or_default()
+}
+
+/// The same for the same call, whichever attempt it is: a repeat gives the same text.
+pub(super) fn seed(key: &str) -> u64 {
+    let digest = Digest::of(key.as_bytes());
+    digest.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, |seed, byte| {
+        (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn persona(request: &ModelRequest) -> String {
+    let texts: Vec<String> = texts(request, |role| role == Role::System);
+    let persona = beginning(texts.join("\n").trim(), PERSONA);
+    let name = &request.agent_name;
+    let who = if persona.contains(name.as_str()) {
+        persona
+    } else {
+        format!("You are {name}. {persona}")
+    };
+    format!("{} You speak for yourself, in a few plain sentences.", who.trim())
+}
+
+/// What was said lately, and then what is asked.
+fn asked(request: &ModelRequest) -> String {
+    let stable = request.stable.min(request.messages.len());
+    let (shared, own) = request.messages.split_at(stable);
+    let history: Vec<String> = shared.iter().map(text).collect();
+    let history = end(history.join("\n").trim(), HISTORY);
+    let asked: Vec<String> =
+        own.iter().filter(|message| message.role != Role::System).map(text).collect();
+    let asked = beginning(asked.join("\n").trim(), ASKED);
+    if history.is_empty() { asked } else { format!("{history}\n\n{asked}") }
+}
+
+fn texts(request: &ModelRequest, wanted: impl Fn(Role) -> bool) -> Vec<String> {
+    request.messages.iter().filter(|message| wanted(message.role)).map(text).collect()
+}
+
+/// A message in words. Pictures and thoughts are nothing that it could take in.
+fn text(message: &Message) -> String {
+    let parts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        Part::ToolResult(answer) => Some(answer.content.as_str()),
+        Part::ToolCall(_) | Part::Image(_) | Part::Reasoning(_) => None,
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+fn beginning(text: &str, most: usize) -> String {
+    text.char_indices().nth(most).map_or(text, |(place, _)| &text[..place]).to_owned()
+}
+
+/// The end of a text, from the beginning of a line on.
+fn end(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    let Some((place, _)) = text.char_indices().nth(count.saturating_sub(most)) else {
+        return String::new();
+    };
+    let rest = &text[place..];
+    if place == 0 {
+        return rest.to_owned();
+    }
+    rest.split_once('\n').map_or(rest, |(_, rest)| rest).to_owned()
+}
