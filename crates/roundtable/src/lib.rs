@@ -72,3 +72,8 @@ mod embedding_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/tools.md")]
 mod tools_guide {}
+
+/// The examples of the guides compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/local-model.md")]
+mod local_model_guide {}
