@@ -200,7 +200,8 @@ impl Engine {
         }
         let (mailbox, letters) = mpsc::channel(self.0.parts.config.mailbox);
         sessions.insert(session.clone(), mailbox.clone());
-        self.0.tasks.spawn(SessionTask::run(self.clone(), session.clone(), letters));
+        // Boxed, because it is large and would be moved several times on its way into a task.
+        self.0.tasks.spawn(Box::pin(SessionTask::run(self.clone(), session.clone(), letters)));
         Ok(mailbox)
     }
 

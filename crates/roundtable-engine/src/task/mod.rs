@@ -199,12 +199,14 @@ impl SessionTask {
         let draining = self.is_draining();
         // A letter that was on its way may never arrive: its sender can give up.
         let quiet = if draining { LOOK_EVERY } else { self.engine.parts().config.idle_after };
+        // While something runs, its report will come: no timer is needed to notice that it is quiet.
+        let may_idle = draining || self.running.is_empty();
         tokio::select! {
             biased;
             Some(letter) = self.reports.recv() => Some(letter),
             letter = self.mailbox.recv() => letter,
             () = self.engine.draining().cancelled(), if !draining => Some(Letter::Wake),
-            () = tokio::time::sleep(quiet) => Some(Letter::Idle),
+            () = tokio::time::sleep(quiet), if may_idle => Some(Letter::Idle),
         }
     }
 

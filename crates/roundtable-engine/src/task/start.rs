@@ -148,12 +148,13 @@ impl SessionTask {
         effect: impl Future<Output = roundtable_core::input::Report> + Send + 'static,
     ) -> Effect {
         let reporter = self.reporter.clone();
-        let handle = self.engine.effects().spawn(async move {
+        // Boxed, because it is large and would be moved several times on its way into a task.
+        let handle = self.engine.effects().spawn(Box::pin(async move {
             let report = effect.await;
             // The task is gone when the session was lost or stopped: then this is nobody's result.
             let letter = Letter::Report { report: report.into(), partials: None };
             let _ = reporter.send(letter).await;
-        });
+        }));
         Effect { cancellation, abort: handle.abort_handle() }
     }
 }

@@ -73,6 +73,23 @@ async fn asking_returns_the_answers_of_its_own_round() {
 }
 
 #[tokio::test]
+async fn asking_ends_when_the_engine_does_and_what_was_said_is_kept() {
+    let model =
+        ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
+    let engine = Engine::builder().model("scripted", model).build().await.unwrap();
+    let chat = engine.chat("Questions").agent("Ann").open().await.unwrap();
+    let end = async {
+        while chat.state().await.unwrap().round.is_none() {
+            tokio::task::yield_now().await;
+        }
+        engine.stop().await;
+    };
+    let (asked, ()) = tokio::join!(chat.ask("Why?"), end);
+    asked.unwrap_err();
+    assert!(kinds(&chat).await.contains(&"session_input_accepted".to_owned()));
+}
+
+#[tokio::test]
 async fn asking_does_not_wait_for_a_round_that_will_never_open() {
     let model =
         ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
