@@ -71,6 +71,10 @@ pub(crate) struct Provider {
     pub base_url: Option<String>,
     /// The model to use when only the vendor is named.
     pub model: Option<String>,
+    /// Headers for every request: an account, or what a gateway wants. They count before those
+    /// that are sent anyway.
+    #[schemars(schema_with = "secrets")]
+    pub headers: BTreeMap<String, Secret>,
     /// The address of a proxy.
     #[schemars(schema_with = "secret")]
     pub proxy: Option<Secret>,

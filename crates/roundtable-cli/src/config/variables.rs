@@ -60,6 +60,22 @@ fn overlay_vendor(layers: &mut Layers, name: &str, vendor: &Vendor, variable: Va
             set(layers, provider.join(part), variable, found);
         }
     }
+    overlay_headers(layers, &provider.join("headers"), vendor, variable);
+}
+
+/// Headers that the vendor's own tools send: each from its variable, and any from a variable that
+/// holds a `Name: value` on each line; a line without a colon says nothing.
+fn overlay_headers(layers: &mut Layers, headers: &Key, vendor: &Vendor, variable: Variable<'_>) {
+    for (header, name) in &vendor.header_env {
+        set(layers, headers.join(header), variable, name);
+    }
+    for name in &vendor.header_lines_env {
+        let said = variable(name).unwrap_or_default();
+        for (header, value) in said.lines().filter_map(|line| line.split_once(':')) {
+            let origin = Origin::Variable(name.clone());
+            layers.say(headers.join(header.trim()), value.trim(), origin);
+        }
+    }
 }
 
 /// What a server is given of our environment: what the file says, and nothing else.

@@ -1,9 +1,11 @@
 //! `roundtable config`: where values come from, and what is said about mistakes.
 
 use roundtable::models::Catalog;
+use roundtable_testing::provider::Received;
 use serde_json::Value;
 
 use crate::binary::{Home, Ran, finish, roundtable};
+use crate::provider::{Provider, says};
 
 /// Each value that is shown, by key: its value and where it comes from.
 fn shown(
@@ -319,6 +321,71 @@ fn every_variable_of_the_catalog_is_read() {
             let said = if *part == "key" { "***" } else { "said" };
             assert_eq!(shown, pair(said, variable), "{name}");
         }
+        let lines =
+            vendor.header_lines_env.iter().map(|variable| ("x-team", variable, "x-team: a"));
+        let own = vendor.header_env.iter().map(|(header, name)| (header.as_str(), name, "a"));
+        for (header, variable, said) in own.chain(lines) {
+            let key = format!("providers.{name}.headers.{header}");
+            assert_eq!(value(&home, &[(variable, said)], &[], &key), pair("***", variable));
+        }
+    }
+}
+
+/// What a provider at an address made of its own is asked, with these variables.
+fn asked(
+    model: &str,
+    variables: &[(&str, &str)],
+    address: impl Fn(&str) -> (String, String),
+) -> Received {
+    let provider = Provider::start(vec![says("Fine.")]);
+    let (variable, place) = address(provider.address.strip_prefix("http://").unwrap());
+    let variables = [variables, &[(variable.as_str(), place.as_str())]].concat();
+    // What comes of an answer in another protocol is none of this test's business.
+    Home::new().run_with(&variables, &["ask", "Hi", "--model", model]);
+    provider.received().swap_remove(0)
+}
+
+#[test]
+fn accounts_and_headers_are_sent_as_the_vendors_own_sdks_send_them() {
+    let variables =
+        [("OPENAI_API_KEY", "k"), ("OPENAI_ORG_ID", "org-1"), ("OPENAI_PROJECT_ID", "proj_1")];
+    for end in ["", "/"] {
+        let at = |place: &str| ("OPENAI_BASE_URL".to_owned(), format!("http://{place}/v1{end}"));
+        for (model, path) in [("openai/x", "responses"), ("openai-chat/x", "chat/completions")] {
+            let asked = asked(model, &variables, at);
+            assert_eq!(asked.line, format!("POST /v1/{path} HTTP/1.1"));
+            assert_eq!(asked.headers["authorization"], "Bearer k");
+            assert_eq!(asked.headers["openai-organization"], "org-1");
+            assert_eq!(asked.headers["openai-project"], "proj_1");
+        }
+    }
+    let at = |place: &str| ("ANTHROPIC_BASE_URL".to_owned(), format!("http://{place}/"));
+    let lines = "X-Team: blue: sky\nnothing\n x-trace : on ";
+    let token = [("ANTHROPIC_AUTH_TOKEN", "t"), ("ANTHROPIC_CUSTOM_HEADERS", lines)];
+    let asked_with_token = asked("anthropic/x", &token, at);
+    assert_eq!(asked_with_token.line, "POST /v1/messages HTTP/1.1");
+    assert_eq!(asked_with_token.headers["authorization"], "Bearer t");
+    assert_eq!(asked_with_token.headers.get("x-api-key"), None);
+    assert_eq!(asked_with_token.headers["x-team"], "blue: sky");
+    assert_eq!(asked_with_token.headers["x-trace"], "on");
+    // A key counts before a token.
+    let both = asked("anthropic/x", &[("ANTHROPIC_API_KEY", "k"), token[0]], at);
+    assert_eq!(
+        (both.headers["x-api-key"].as_str(), both.headers.get("authorization")),
+        ("k", None)
+    );
+    let at = |place: &str| ("GOOGLE_GEMINI_BASE_URL".to_owned(), format!("http://{place}"));
+    let both = [("GEMINI_API_KEY", "second"), ("GOOGLE_API_KEY", "first")];
+    assert_eq!(asked("gemini/x", &both, at).headers["x-goog-api-key"], "first");
+    assert_eq!(asked("gemini/x", &both[..1], at).headers["x-goog-api-key"], "second");
+    for form in
+        ["127.0.0.1:PORT", "0.0.0.0:PORT", ":PORT", "http://0.0.0.0:PORT/", "localhost:PORT"]
+    {
+        let at = |place: &str| {
+            let port = place.rsplit_once(':').unwrap().1;
+            ("OLLAMA_HOST".to_owned(), form.replace("PORT", port))
+        };
+        assert_eq!(asked("ollama/x", &[], at).line, "POST /v1/chat/completions HTTP/1.1", "{form}");
     }
 }
 

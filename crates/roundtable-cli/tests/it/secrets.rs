@@ -15,6 +15,7 @@ retry = {{ attempts = 1 }}
 [providers.openai-chat]
 base_url = "{address}"
 key = "{CANARY}"
+headers = {{ x-gateway = "{CANARY}" }}
 [providers.ollama]
 base_url = "http://me:{CANARY}@127.0.0.1:1"
 [mcp.docs]

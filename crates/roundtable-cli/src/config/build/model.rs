@@ -61,6 +61,7 @@ impl Config {
                 file::Auth::XGoogApiKey => Auth::XGoogApiKey,
             }),
             base_url: said.and_then(|said| said.base_url.clone()),
+            headers: said.map(|said| said.headers.clone()).unwrap_or_default(),
             proxy: said.and_then(|said| said.proxy.clone()),
             tuning,
             timeouts: self.timeouts(),
