@@ -116,6 +116,7 @@ impl Bus for SessionBus {
     ) -> Result<(), EvaluateError> {
         let report =
             Report::Publish { tool_call: call.clone(), ordinal, topic: topic.to_owned(), data };
+        let report = Box::new(report.into());
         self.ask(|reply| Letter::Publish { report, reply }).await?
     }
 
@@ -125,7 +126,7 @@ impl Bus for SessionBus {
         ordinal: u32,
         prompt: NestedPrompt,
     ) -> Result<Evaluation, EvaluateError> {
-        let tool_call = call.clone();
+        let (tool_call, prompt) = (call.clone(), Box::new(prompt));
         let asking = self.ask(|reply| Letter::Evaluate { tool_call, ordinal, prompt, reply });
         match self.slot(call) {
             Some(slot) => slot.while_waiting(asking).await?,

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use roundtable_core::digest::Digest;
-use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::event::{Event, NestedPrompt, Origin, Seq};
 use roundtable_core::id::CommandId;
 use roundtable_core::input::{Command, Env, Input, Report};
 use roundtable_core::projection::{Row, Summary, rows};
@@ -111,13 +111,13 @@ impl SessionTask {
             }
             Letter::Publish { report, .. } => {
                 let env = self.env(Some(BTreeMap::new()));
-                Answer::Report(self.step(&report.clone().into(), &env, staged))
+                Answer::Report(self.step(report, &env, staged))
             }
             Letter::Evaluate { tool_call, ordinal, prompt, .. } => {
                 let report = Report::Evaluate {
                     tool_call: tool_call.clone(),
                     ordinal: *ordinal,
-                    prompt: prompt.clone(),
+                    prompt: NestedPrompt::clone(prompt),
                 };
                 let env = self.env(None);
                 Answer::Report(self.step(&report.into(), &env, staged))

@@ -5,28 +5,29 @@ use std::sync::{Arc, OnceLock};
 
 use roundtable_core::event::NestedPrompt;
 use roundtable_core::id::{CommandId, IterationId, ToolCallId, TurnId};
-use roundtable_core::input::{Command, Input, Report};
+use roundtable_core::input::{Command, Input};
 use roundtable_core::session::Session;
 use roundtable_ports::{EvaluateError, Evaluation, Receipt};
 use tokio::sync::oneshot;
 
 use crate::error::EngineError;
 
-/// What a session's task is sent.
+/// What a session's task is sent. Its variants are boxed where they are large: a mailbox keeps room
+/// for several dozen letters, and most sessions wait with an empty one.
 pub(crate) enum Letter {
     /// A caller wants something.
     Command { command: Box<Command>, id: Option<CommandId>, reply: Reply },
     /// A caller wants to know the state.
     State { reply: oneshot::Sender<Result<Session, EngineError>> },
     /// An effect is done. Partials are those of a process that is gone.
-    Report { report: Input, partials: Option<BTreeMap<IterationId, String>> },
+    Report { report: Box<Input>, partials: Option<BTreeMap<IterationId, String>> },
     /// A handler has something to tell.
-    Publish { report: Report, reply: oneshot::Sender<Result<(), EvaluateError>> },
+    Publish { report: Box<Input>, reply: oneshot::Sender<Result<(), EvaluateError>> },
     /// A handler wants a prompt answered.
     Evaluate {
         tool_call: ToolCallId,
         ordinal: u32,
-        prompt: NestedPrompt,
+        prompt: Box<NestedPrompt>,
         reply: oneshot::Sender<Result<Evaluation, EvaluateError>>,
     },
     /// Something may be due.

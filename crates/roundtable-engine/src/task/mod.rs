@@ -186,7 +186,8 @@ impl SessionTask {
                 .list_drafts(&self.session)
                 .await
                 .unwrap_or_default();
-            Letter::Report { report: Report::WriterChanged.into(), partials: Some(noted) }
+            let report = Box::new(Report::WriterChanged.into());
+            Letter::Report { report, partials: Some(noted) }
         } else {
             Letter::Wake
         };

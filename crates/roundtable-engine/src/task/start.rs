@@ -152,7 +152,7 @@ impl SessionTask {
         let handle = self.engine.effects().spawn(Box::pin(async move {
             let report = effect.await;
             // The task is gone when the session was lost or stopped: then this is nobody's result.
-            let letter = Letter::Report { report: report.into(), partials: None };
+            let letter = Letter::Report { report: Box::new(report.into()), partials: None };
             let _ = reporter.send(letter).await;
         }));
         Effect { cancellation, abort: handle.abort_handle() }
