@@ -3,9 +3,11 @@
 mod ask;
 mod config;
 mod demo;
+mod mcp;
 mod models;
 mod out;
 mod prompt;
+mod serve;
 mod sessions;
 mod show;
 mod signal;
@@ -49,6 +51,10 @@ enum Command {
     Config(config::Command),
     /// A session of two scripted agents: a tool, a nested prompt, a question to you. Needs no key.
     Demo(demo::Options),
+    /// Serve debates to an editor or assistant that starts this program; `install` adds it to one.
+    Mcp(mcp::Options),
+    /// Serve sessions over HTTP and MCP, on this machine or to those with a token.
+    Serve(serve::Options),
     /// List the sessions, newest first.
     Sessions(sessions::Options),
     /// Show what happened in a session, or in one of its turns.
@@ -79,6 +85,8 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
         Command::Tools(options) => tools::run(&read(&usual)?, &options).await,
         Command::Config(command) => config::run(options, &command),
         Command::Demo(options) => demo::run(&read(&usual)?, options).await,
+        Command::Mcp(options) => mcp::run(&read(&options.wishes)?, &options).await,
+        Command::Serve(options) => serve::run(&read(&options.wishes())?, &options).await,
         Command::Sessions(options) => sessions::run(&read(&usual)?, &options).await,
         Command::Show(options) => show::run(&read(&usual)?, &options).await,
         Command::Verify(options) => verify::run(&read(&usual)?, &options).await,

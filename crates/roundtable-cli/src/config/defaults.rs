@@ -10,6 +10,10 @@ use super::origin::{Key, Origin};
 
 /// How many tokens a reply may have.
 const MAX_TOKENS: i64 = 4096;
+/// Where the server listens.
+const LISTEN: &str = "127.0.0.1:7777";
+/// How long a call of an MCP client may take: some clients give up after 30 seconds.
+const WAIT_BUDGET_MS: i64 = 25_000;
 /// How many model calls a turn may make.
 const MAX_ITERATIONS: i64 = 10;
 
@@ -37,9 +41,16 @@ pub(super) fn fill(layers: &mut Layers, catalog: &Catalog) {
         let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         layers.fill(Key::of(["defaults", group, name]), millis, Origin::usual());
     }
+    fill_server(layers);
     fill_agents(layers);
     fill_providers(layers, catalog);
     layers.fill(Key::of(["tools", "fetch_url", "enabled"]), false, Origin::usual());
+}
+
+fn fill_server(layers: &mut Layers) {
+    let listen = Key::of(["server", "listen"]);
+    layers.fill(listen, LISTEN, Origin::usual());
+    layers.fill(Key::of(["server", "wait_budget_ms"]), WAIT_BUDGET_MS, Origin::usual());
 }
 
 /// What is said of OpenAI holds for its older protocol, too.

@@ -31,6 +31,8 @@ pub(crate) struct File {
     pub tools: Tools,
     /// MCP servers whose tools agents can use, by name; a tool is called `server__tool`.
     pub mcp: BTreeMap<String, Mcp>,
+    /// How `roundtable serve` and `roundtable mcp` answer.
+    pub server: ServerEntry,
     /// Who may use the server, and as whom.
     pub token: Vec<Token>,
 }
@@ -280,6 +282,23 @@ pub(crate) enum Approval {
     Effectful,
     Always,
     Never,
+}
+
+/// How `roundtable serve` and `roundtable mcp` answer.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Server")]
+pub(crate) struct ServerEntry {
+    /// Where `roundtable serve` listens: ADDRESS:PORT. Also ROUNDTABLE_LISTEN and --listen.
+    pub listen: Option<String>,
+    /// Names that the server answers to, besides localhost and addresses.
+    pub hosts: Vec<String>,
+    /// Origins of pages that may call it, besides its own: `https://app.example`.
+    pub origins: Vec<String>,
+    /// How long a call of an MCP client may take before it is told that the round is still running.
+    /// Some clients give up after 30 seconds.
+    #[schemars(range(min = 0, max = 3_600_000))]
+    pub wait_budget_ms: Option<u64>,
 }
 
 /// Who may use the server.

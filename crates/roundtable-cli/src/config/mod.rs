@@ -13,6 +13,7 @@ mod origin;
 mod place;
 mod reference;
 mod schema;
+mod server;
 mod show;
 mod validate;
 mod variables;
@@ -50,10 +51,13 @@ pub(crate) struct Options {
 pub(crate) struct Wishes {
     /// The model: vendor/model, a vendor, or a name in the configuration; also ROUNDTABLE_MODEL
     #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
+    pub model: Option<String>,
     /// The agent: a name in the configuration; also ROUNDTABLE_AGENT
     #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
+    pub agent: Option<String>,
+    /// Where `serve` listens; it has a flag of its own.
+    #[arg(skip)]
+    pub listen: Option<String>,
 }
 
 /// What a command runs with.
@@ -62,6 +66,8 @@ pub(crate) struct Config {
     pub data_dir: PathBuf,
     /// The flags that have to be said again for the same configuration.
     again: String,
+    /// The same, as a program takes them.
+    again_arguments: Vec<String>,
     layers: Layers,
     file: File,
     catalog: Catalog,
@@ -84,6 +90,9 @@ impl Config {
                 layers.say(Key::of(["defaults", part]), said.as_str(), Origin::Flag(flag));
             }
         }
+        if let Some(listen) = &wishes.listen {
+            layers.say(Key::of(["server", "listen"]), listen.as_str(), Origin::Flag("--listen"));
+        }
         if let Some(directory) = &options.data_dir {
             let directory = directory.display().to_string();
             layers.say(Key::of(["data_dir"]), directory, Origin::Flag("--data-dir"));
@@ -104,8 +113,8 @@ impl Config {
                  name a directory with --data-dir DIR or ROUNDTABLE_DATA_DIR"
             );
         };
-        let again = again(options);
-        Ok(Self { data_dir, again, layers, file, catalog, path })
+        let (again, again_arguments) = (again(options), again_arguments(options));
+        Ok(Self { data_dir, again, again_arguments, layers, file, catalog, path })
     }
 
     /// The sessions, to be looked at.
@@ -129,6 +138,14 @@ fn again(options: &Options) -> String {
     let flags = [("--data-dir", &options.data_dir), ("--config", &options.config)];
     let said = flags.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
     said.map(|(flag, path)| format!(" {flag} {}", place::quoted(path))).collect()
+}
+
+/// The same for a program, wherever it is started.
+fn again_arguments(options: &Options) -> Vec<String> {
+    let flags = [("--data-dir", &options.data_dir), ("--config", &options.config)];
+    let said = flags.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    said.flat_map(|(flag, path)| [flag.to_owned(), absolute(path).display().to_string()]).collect()
 }
 
 fn read_file(flag: Option<&Path>) -> anyhow::Result<(Layers, Option<PathBuf>)> {

@@ -13,6 +13,7 @@ const OWN: &[(&str, &[&str])] = &[
     ("ROUNDTABLE_MODEL", &["defaults", "model"]),
     ("ROUNDTABLE_MODELS_DIR", &["local", "directory"]),
     ("ROUNDTABLE_AGENT", &["defaults", "agent"]),
+    ("ROUNDTABLE_LISTEN", &["server", "listen"]),
 ];
 
 /// Reads a variable; one that is set to nothing is as good as none.

@@ -42,7 +42,7 @@ impl Config {
         needs
     }
 
-    fn add_needs(&self, id: &str, needs: &mut Needs) {
+    pub(super) fn add_needs(&self, id: &str, needs: &mut Needs) {
         if !needs.voices.insert(id.to_owned()) {
             return;
         }
@@ -71,7 +71,7 @@ impl Config {
         all.map(|id| self.agent(id, toolbox)).collect()
     }
 
-    fn agent(&self, id: &str, toolbox: &Toolbox) -> Result<Agent> {
+    pub(super) fn agent(&self, id: &str, toolbox: &Toolbox) -> Result<Agent> {
         let usual = AgentEntry::default();
         let entry = match self.file.agents.get(id) {
             Some(entry) => entry,

@@ -1,6 +1,7 @@
 //! From the configuration to an engine.
 
 mod agent;
+mod all;
 mod model;
 mod toolbox;
 

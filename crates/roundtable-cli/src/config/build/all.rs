@@ -1,0 +1,72 @@
+//! An engine for whoever calls, with everything that the configuration has.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use roundtable::Engine;
+use roundtable::core::agent::Agent;
+use roundtable::core::id::AgentId;
+use roundtable::models::local;
+
+use super::super::reference::Link;
+use super::super::{Config, SCRIPTED};
+use super::{Needs, Running, Toolbox, Watch};
+
+impl Config {
+    /// An engine that knows all agents of the configuration, and has debates judged by the model that
+    /// speaks by default.
+    pub async fn engine_for_all(&self) -> Result<Running> {
+        let needs = self.needs_of_all();
+        let toolbox = self.toolbox_for(&needs).await?;
+        let agents = self.all_agents(&toolbox)?;
+        let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
+        let default = self.settled(self.default_model().0);
+        let watch: Watch = Arc::new(|_, _| {});
+        // The first one that is registered is the default.
+        let others = needs.models.iter().filter(|model| **model != default);
+        for name in [&default].into_iter().chain(others) {
+            builder = builder.model(name, self.chain(name, &needs, &watch)?);
+        }
+        // Voices and the small model on this machine judge nothing; then debates are measured only.
+        if ![SCRIPTED, local::NAME].contains(&default.as_str()) {
+            builder = builder.analyst(&default);
+        }
+        Ok(Running { engine: builder.agents(agents).build().await?, toolbox })
+    }
+
+    /// What all agents need whose models can be asked, and what speaks by default.
+    fn needs_of_all(&self) -> Needs {
+        let mut needs = Needs::default();
+        for id in self.file.agents.keys().filter(|id| self.is_ready(&self.model_of_agent(id))) {
+            self.add_needs(id, &mut needs);
+        }
+        needs.models.retain(|model| self.is_ready(model));
+        needs.models.insert(self.settled(self.default_model().0));
+        needs
+    }
+
+    /// Whether everything is there to ask a model.
+    fn is_ready(&self, model: &str) -> bool {
+        let ready = |link: Link| match link {
+            Link::Scripted => true,
+            Link::Local => self.check_generator().is_ok(),
+            Link::Vendor(full, tuning) => self.http(&full, tuning).is_ok(),
+        };
+        self.links(model).is_ok_and(|links| links.into_iter().all(ready))
+    }
+
+    /// All agents. Those whose model cannot be asked are among them, so that people see them.
+    fn all_agents(&self, toolbox: &Toolbox) -> Result<Vec<Agent>> {
+        let agent = |id: &String| {
+            let model = self.model_of_agent(id);
+            if self.is_ready(&model) {
+                return self.agent(id, toolbox);
+            }
+            let named = self.file.agents.get(id).and_then(|entry| entry.name.clone());
+            let mut agent = Agent::new(named.as_deref().unwrap_or(id), &model)?;
+            agent.id = AgentId::new(id)?;
+            Ok(agent)
+        };
+        self.file.agents.keys().map(agent).collect()
+    }
+}

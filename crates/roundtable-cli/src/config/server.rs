@@ -1,0 +1,61 @@
+//! The server, as the configuration describes it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use roundtable_server::{Limits, Principal, Settings, Tokens};
+
+use super::Config;
+use super::mistake::Mistakes;
+use super::origin::Key;
+
+impl Config {
+    /// Where the server listens.
+    pub fn listen(&self) -> Result<SocketAddr, Mistakes> {
+        let said = self.file.server.listen.as_deref().unwrap_or_default();
+        // People write it as they would in an address bar.
+        let numeric = said.replacen("localhost:", "127.0.0.1:", 1);
+        numeric.parse().map_err(|_| {
+            let what = "say ADDRESS:PORT, like 127.0.0.1:7777 or [::1]:7777".to_owned();
+            self.mistake(Key::of(["server", "listen"]), what)
+        })
+    }
+
+    /// Where clients keep settings of a person.
+    pub fn home_dir(&self) -> Option<PathBuf> {
+        super::variable("HOME").map(PathBuf::from)
+    }
+
+    /// This program.
+    pub fn program(&self) -> std::io::Result<PathBuf> {
+        std::env::current_exe()
+    }
+
+    /// The flags that have to be said again for the same configuration.
+    pub fn again_arguments(&self) -> Vec<String> {
+        self.again_arguments.clone()
+    }
+
+    /// How the server runs.
+    pub fn server_settings(&self) -> Settings {
+        let server = &self.file.server;
+        let mut limits = Limits::default();
+        limits.wait_budget =
+            server.wait_budget_ms.map_or(limits.wait_budget, Duration::from_millis);
+        Settings {
+            limits,
+            tokens: self.tokens(),
+            hosts: server.hosts.clone(),
+            origins: server.origins.clone(),
+        }
+    }
+
+    fn tokens(&self) -> Tokens {
+        let known = self.file.token.iter().filter_map(|token| {
+            let actor = token.actor.clone()?;
+            Some((token.value.as_ref()?, Principal { actor, tenant: token.tenant.clone() }))
+        });
+        known.fold(Tokens::default(), |tokens, (value, who)| tokens.token(value, who))
+    }
+}

@@ -1,0 +1,158 @@
+//! `roundtable mcp install`: adds this server to a client's settings, and touches nothing else there.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+use crate::out;
+
+/// The name under which clients know the server.
+const NAME: &str = "roundtable";
+
+/// Where it is added.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    /// The client.
+    #[arg(long, value_name = "CLIENT")]
+    client: Client,
+    /// Print what would be written, and where, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Client {
+    /// .mcp.json in this directory: for this project, and for whoever shares it.
+    ClaudeCode,
+    /// ~/.cursor/mcp.json: for all projects.
+    Cursor,
+    /// .vscode/mcp.json in this directory: for this project.
+    Vscode,
+}
+
+impl Client {
+    fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Cursor => "Cursor",
+            Self::Vscode => "VS Code",
+        }
+    }
+
+    fn file(self, config: &Config) -> anyhow::Result<PathBuf> {
+        Ok(match self {
+            Self::ClaudeCode => PathBuf::from(".mcp.json"),
+            Self::Vscode => PathBuf::from(".vscode/mcp.json"),
+            Self::Cursor => {
+                let home = config.home_dir().context("there is no home directory; set HOME")?;
+                home.join(".cursor/mcp.json")
+            }
+        })
+    }
+
+    /// What the client calls its list of servers.
+    fn list(self) -> &'static str {
+        match self {
+            Self::ClaudeCode | Self::Cursor => "mcpServers",
+            Self::Vscode => "servers",
+        }
+    }
+}
+
+pub(super) fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let file = options.client.file(config)?;
+    let entry = entry(config)?;
+    let old = match std::fs::read_to_string(&file) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => bail!("{} cannot be read: {error}", file.display()),
+    };
+    let new = with_entry(old.as_deref(), options.client.list(), &entry)
+        .with_context(|| by_hand(&file, options.client, &entry))?;
+    if options.dry_run {
+        out::put(&new)?;
+        eprintln!("This would be written to {}; nothing was.", file.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if old.as_deref() == Some(new.as_str()) {
+        eprintln!("{} has it already.", file.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    write(&file, &new).with_context(|| format!("writing {}", file.display()))?;
+    let title = options.client.title();
+    eprintln!(
+        "Added to {}. Restart {title}, then ask it: \"Debate with roundtable: tabs or spaces?\"",
+        file.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How the client starts the server: as this program was started now.
+fn entry(config: &Config) -> anyhow::Result<Value> {
+    let program = config.program().context("this program does not know where it is")?;
+    let arguments: Vec<String> =
+        ["mcp".to_owned()].into_iter().chain(config.again_arguments()).collect();
+    Ok(json!({ "type": "stdio", "command": program, "args": arguments }))
+}
+
+/// The settings with the entry; everything else stays as it is.
+fn with_entry(old: Option<&str>, list: &str, entry: &Value) -> anyhow::Result<String> {
+    let settings = match old.map(str::trim).filter(|text| !text.is_empty()) {
+        None => Value::Object(Map::new()),
+        Some(text) => serde_json::from_str(text).context("it is no plain JSON")?,
+    };
+    let Value::Object(mut settings) = settings else { bail!("it is no JSON object") };
+    let servers = settings.entry(list).or_insert_with(|| json!({}));
+    let Value::Object(servers) = servers else { bail!("its {list} is no object") };
+    servers.insert(NAME.to_owned(), entry.clone());
+    Ok(format!("{}\n", serde_json::to_string_pretty(&Value::Object(settings))?))
+}
+
+fn by_hand(file: &Path, client: Client, entry: &Value) -> String {
+    let (list, name) = (client.list(), NAME);
+    format!(
+        "{} was left alone; add this under \"{list}\" by hand: \"{name}\": {entry}",
+        file.display()
+    )
+}
+
+/// Writes the whole file or nothing of it.
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(directory) = file.parent().filter(|path| !path.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory)?;
+    }
+    let aside = file.with_extension("json.new");
+    std::fs::write(&aside, text)?;
+    std::fs::rename(&aside, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_in_the_settings_stays() {
+        let entry = json!({ "command": "roundtable" });
+        let old = r#"{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}"#;
+        let new: Value =
+            serde_json::from_str(&with_entry(Some(old), "mcpServers", &entry).unwrap()).unwrap();
+        assert_eq!(new["mcpServers"]["other"]["command"], "x");
+        assert_eq!(new["mcpServers"]["roundtable"], entry);
+        assert_eq!(new["theme"], "dark");
+        let again = with_entry(Some(&new.to_string()), "mcpServers", &entry).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&again).unwrap(), new);
+    }
+
+    #[test]
+    fn settings_that_are_not_understood_are_left_alone() {
+        let entry = json!({});
+        for old in ["// comment\n{}", "[]", r#"{"servers": 1}"#, "{"] {
+            assert!(with_entry(Some(old), "servers", &entry).is_err(), "{old}");
+        }
+        assert!(with_entry(None, "servers", &entry).is_ok());
+        assert!(with_entry(Some("  \n"), "servers", &entry).is_ok());
+    }
+}

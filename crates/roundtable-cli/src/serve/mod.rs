@@ -1,0 +1,80 @@
+//! `roundtable serve`: sessions over HTTP and MCP.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use roundtable_server::{Server, check};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::config::{Config, Wishes};
+use crate::out;
+use crate::signal::Signals;
+
+/// Where it listens, and what it prints.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Where to listen; also ROUNDTABLE_LISTEN [default: 127.0.0.1:7777]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+    #[command(flatten)]
+    wishes: Wishes,
+    /// Print the address as a line of JSON, and nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Options {
+    pub fn wishes(&self) -> Wishes {
+        Wishes { listen: self.listen.clone(), ..self.wishes.clone() }
+    }
+}
+
+pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen().context("listening to signals")?;
+    let (address, settings) = (config.listen()?, config.server_settings());
+    // Before the port is taken: for a moment it would be open to all.
+    check(address, &settings.tokens)?;
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.with_context(|| taken(&address.to_string()))?;
+    let running = config.engine_for_all().await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    announce(config, &url, options.json)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let shutdown = async {
+        let _ = stopped.await;
+    };
+    let server = Server::new(running.engine.clone(), settings).run(listener, shutdown);
+    tokio::pin!(server);
+    let ended = tokio::select! {
+        ended = &mut server => ended,
+        _ = signals.next() => {
+            drop(stop);
+            // What runs is finished while callers are told where to go on.
+            let ((), ended) = tokio::join!(signals.drain(&running.engine), server);
+            ended
+        }
+    };
+    running.shutdown().await;
+    ended?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn taken(address: &str) -> String {
+    format!(
+        "{address} cannot be listened on; another program may use it, so say --listen with another port"
+    )
+}
+
+/// One line for whoever, or whatever, wants to connect.
+fn announce(config: &Config, url: &str, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        out::put(&format!("{}\n", json!({ "url": url, "mcp": format!("{url}/mcp") })))?;
+        return Ok(());
+    }
+    let (model, why) = config.speaking();
+    eprintln!("{}", out::plain(&format!("{model} speaks by default ({why}). Ctrl-C stops.")));
+    out::put(&format!("{url}\n"))?;
+    Ok(())
+}

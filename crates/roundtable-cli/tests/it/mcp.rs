@@ -1,0 +1,192 @@
+//! `roundtable mcp`, as an editor starts it, and several at once on one data directory.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::binary::{Home, finish, signal};
+use crate::serve;
+
+/// An editor that started the server.
+struct Editor {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Editor {
+    fn open(home: &Home) -> Self {
+        let mut command = home.command(&[], &["mcp"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut editor = Self { child, stdin, stdout, next: 0 };
+        let client = json!({ "name": "test", "version": "1" });
+        let hello =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let welcome = editor.ask("initialize", &hello);
+        assert_eq!(welcome["result"]["serverInfo"]["name"], "roundtable");
+        editor.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        editor
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn post(&mut self, method: &str, params: &Value) -> u64 {
+        self.next += 1;
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }),
+        );
+        self.next
+    }
+
+    /// Whatever comes is a message of the protocol; the answer is the one with the id.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.post(method, params);
+        loop {
+            let mut line = String::new();
+            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server has gone");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(message["jsonrpc"], "2.0");
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    /// What a tool answers.
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let result = &answer["result"];
+        if result["isError"] == true {
+            return Err(result["content"][0]["text"].as_str().unwrap().to_owned());
+        }
+        Ok(result["structuredContent"].clone())
+    }
+
+    /// Closes the connection, as an editor does that is closed.
+    fn close(mut self) {
+        drop(self.stdin.take());
+        let mut rest = String::new();
+        while self.stdout.read_line(&mut rest).unwrap() > 0 {}
+        let ran = finish(self.child);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        finish(self.child);
+    }
+}
+
+fn topic() -> Value {
+    json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 3, "idempotencyKey": "once" })
+}
+
+#[test]
+fn an_editor_holds_a_debate_and_hears_nothing_but_the_protocol() {
+    let home = Home::new();
+    let mut editor = Editor::open(&home);
+    let tools = editor.ask("tools/list", &json!({}));
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 12);
+    let first = editor.call("start_roundtable", &topic()).unwrap();
+    assert_eq!((&first["status"], &first["roundNumber"]), (&json!("in_progress"), &json!(1)));
+    let refused = editor.call("continue_roundtable", &json!({ "sessionId": "ses_nobody" }));
+    assert!(refused.unwrap_err().contains("was not found"));
+    editor.close();
+}
+
+#[test]
+fn an_editor_that_is_closed_in_the_middle_goes_on_in_the_next_one() {
+    let home = Home::new();
+    let mut editor = Editor::open(&home);
+    editor.post("tools/call", &json!({ "name": "start_roundtable", "arguments": topic() }));
+    editor.close();
+    let mut editor = Editor::open(&home);
+    let first = editor.call("start_roundtable", &topic()).unwrap();
+    assert_eq!(first["status"], "in_progress");
+    let listed = editor.call("list_sessions", &json!({})).unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "the same key is the same debate");
+    editor.close();
+}
+
+#[test]
+fn f01_f02_a_server_killed_during_a_call_did_it_once_or_not_at_all() {
+    let home = Home::new();
+    for _ in 0..4 {
+        let mut editor = Editor::open(&home);
+        editor.post("tools/call", &json!({ "name": "start_roundtable", "arguments": topic() }));
+        editor.kill();
+    }
+    let mut editor = Editor::open(&home);
+    let first = editor.call("start_roundtable", &topic()).unwrap();
+    assert_eq!((&first["status"], &first["roundNumber"]), (&json!("in_progress"), &json!(1)));
+    let listed = editor.call("list_sessions", &json!({})).unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
+    editor.close();
+    home.run(&["verify"]).ok();
+}
+
+#[test]
+fn two_editors_and_a_server_share_a_directory_and_survive_each_other() {
+    let home = Home::new();
+    let (server, url) = serve::serve(&home, &[]);
+    let (mut one, mut two) = (Editor::open(&home), Editor::open(&home));
+    let first = one.call("start_roundtable", &topic()).unwrap();
+    let session = &first["sessionId"];
+    let second =
+        two.call("continue_roundtable", &json!({ "sessionId": session, "afterRound": 1 })).unwrap();
+    assert_eq!(second["roundNumber"], 2);
+    one.kill();
+    let shown = serve::get(&url, &format!("/api/sessions/{}", session.as_str().unwrap()));
+    assert!(shown.contains(r#""roundsCompleted":2"#), "{shown}");
+    let third =
+        two.call("continue_roundtable", &json!({ "sessionId": session, "afterRound": 2 })).unwrap();
+    assert_eq!(third["status"], "completed");
+    two.close();
+    signal(&server, "-TERM");
+    assert_eq!(finish(server).code, Some(0));
+    home.run(&["verify"]).ok();
+}
+
+#[test]
+fn install_adds_the_server_to_a_client_and_leaves_the_rest() {
+    let home = Home::new();
+    let file = home.write(".mcp.json", r#"{"mcpServers": {"other": {"command": "x"}}}"#);
+    let before = std::fs::read_to_string(&file).unwrap();
+    let dry = home.run_with(&[], &["mcp", "install", "--client", "claude-code", "--dry-run"]);
+    let shown: Value = serde_json::from_str(&dry.out).unwrap();
+    assert_eq!(shown["mcpServers"]["roundtable"]["args"][0], "mcp");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "a dry run writes nothing");
+    let ran = home.run_with(&[], &["mcp", "install", "--client", "claude-code"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written, shown);
+    assert_eq!(written["mcpServers"]["other"]["command"], "x");
+    let again = home.run_with(&[], &["mcp", "install", "--client", "claude-code"]);
+    assert!(again.err.contains("has it already"), "{}", again.err);
+    let ran = home.run_with(&[], &["mcp", "install", "--client", "vscode"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let code = std::fs::read_to_string(file.with_file_name(".vscode").join("mcp.json")).unwrap();
+    let code: Value = serde_json::from_str(&code).unwrap();
+    assert_eq!(code["servers"]["roundtable"], written["mcpServers"]["roundtable"]);
+    let person = file.with_file_name("person");
+    let variables = [("HOME", person.to_str().unwrap())];
+    let ran = home.run_with(&variables, &["mcp", "install", "--client", "cursor"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(person.join(".cursor/mcp.json").exists());
+    std::fs::write(&file, "// mine\n{}").unwrap();
+    let refused = home.run_with(&[], &["mcp", "install", "--client", "claude-code"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("by hand"), "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "// mine\n{}");
+}
