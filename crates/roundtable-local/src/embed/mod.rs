@@ -4,6 +4,8 @@
 //! model was trained on single sentences and short paragraphs, in English. It does not see what a
 //! negation does: "I agree" and "I do not agree" lie close together.
 
+#[cfg(test)]
+mod hostile;
 mod minilm;
 mod safetensors;
 #[cfg(test)]

@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 
 /// How deep a schema is followed.
 const DEEPEST: usize = 12;
-/// How many elements a list gets that may have any number.
+/// How many elements a list of texts gets that may have any number.
 const ELEMENTS: usize = 1;
+/// How many elements a list may have to have.
+const MOST_ELEMENTS: usize = 100;
 
 /// A value in which texts are still to be filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,11 +73,13 @@ fn plan(schema: &Value, root: &Value, depth: usize) -> Option<Plan> {
         let place = name.as_str()?.strip_prefix('#')?;
         return plan(root.pointer(place)?, root, depth + 1);
     }
-    // What the schema itself decides counts first; of several choices the first one.
-    let decided = schema.get("const").or_else(|| schema.get("default"));
-    let decided = decided.or_else(|| schema.get("enum")?.as_array()?.first());
+    // What the schema itself decides counts first, then nothing, where nothing is allowed: that is
+    // no claim. Of several choices, the first one.
+    let decided = schema.get("const").or_else(|| schema.get("default")).cloned();
+    let decided = decided.or_else(|| allows_nothing(schema).then_some(Value::Null));
+    let decided = decided.or_else(|| schema.get("enum")?.as_array()?.first().cloned());
     if let Some(decided) = decided {
-        return Some(Plan::Fixed(decided.clone()));
+        return Some(Plan::Fixed(decided));
     }
     for choice in ["anyOf", "oneOf", "allOf"] {
         if let Some(choices) = schema.get(choice).and_then(Value::as_array) {
@@ -88,19 +92,33 @@ fn plan(schema: &Value, root: &Value, depth: usize) -> Option<Plan> {
         "array" => list(schema, root, depth),
         "integer" | "number" => Some(Plan::Fixed(number(schema))),
         "boolean" => Some(Plan::Fixed(Value::Bool(false))),
-        "null" => Some(Plan::Fixed(Value::Null)),
         _ => None,
     }
 }
 
-/// The kind of value; of several, the first one that is not nothing.
+/// Whether a schema is content with `null`.
+fn allows_nothing(schema: &Map<String, Value>) -> bool {
+    let is_null = |kind: &Value| kind == "null";
+    let kinds = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(is_null),
+        Some(kind) => is_null(kind),
+        None => false,
+    };
+    // A list of choices counts beside the kinds.
+    match schema.get("enum").and_then(Value::as_array) {
+        Some(choices) => choices.contains(&Value::Null),
+        None => {
+            let either = ["anyOf", "oneOf"].iter().filter_map(|name| schema.get(*name)?.as_array());
+            kinds || either.flatten().any(|choice| choice.get("type").is_some_and(is_null))
+        }
+    }
+}
+
+/// The kind of value; of several, the first one.
 fn kind(schema: &Map<String, Value>) -> Option<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => Some(kind),
-        Some(Value::Array(kinds)) => {
-            let kinds = || kinds.iter().filter_map(Value::as_str);
-            kinds().find(|kind| *kind != "null").or_else(|| kinds().next())
-        }
+        Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
         _ if schema.contains_key("properties") => Some("object"),
         _ => Some("string"),
     }
@@ -133,11 +151,15 @@ fn list(schema: &Map<String, Value>, root: &Value, depth: usize) -> Option<Plan>
         let bound = schema.get(name).and_then(Value::as_u64);
         bound.and_then(|bound| usize::try_from(bound).ok())
     };
-    let most = bound("maxItems").unwrap_or(usize::MAX);
-    let count = bound("minItems").unwrap_or(0).max(ELEMENTS).min(most);
-    // A schema that demands a huge list is beyond these rules.
-    let count = Some(count).filter(|count| *count <= 100)?;
+    let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(usize::MAX));
     let item = plan(schema.get("items").unwrap_or(&Value::Bool(true)), root, depth + 1)?;
+    let count = match item {
+        Plan::Text { .. } => least.max(ELEMENTS).min(most),
+        // What is more than words, a source for example, is not made up.
+        Plan::Fixed(_) | Plan::List(_) | Plan::Object(_) => least,
+    };
+    // A schema that demands a huge list is beyond these rules.
+    let count = Some(count).filter(|count| *count <= MOST_ELEMENTS)?;
     Some(Plan::List(vec![item; count]))
 }
 
@@ -164,14 +186,22 @@ mod tests {
     fn text_goes_where_text_is_wanted_and_decisions_are_rules() {
         let schema = json!({
             "type": "object",
-            "required": ["stance", "position", "reasons", "confidence", "final", "note"],
+            "required": [
+                "stance", "position", "reasons", "confidence", "final", "note", "doubt", "judge",
+                "other", "sources", "points",
+            ],
             "properties": {
                 "stance": { "enum": ["for", "against"] },
                 "position": { "type": "string" },
                 "reasons": { "type": "array", "items": { "$ref": "#/$defs/reason" }, "minItems": 2 },
                 "confidence": { "type": "number", "minimum": 0.1, "maximum": 1.0 },
                 "final": { "type": "boolean", "default": true },
-                "note": { "type": ["null", "string"], "maxLength": 3 },
+                "note": { "type": "string", "maxLength": 3 },
+                "doubt": { "type": ["string", "null"] },
+                "judge": { "enum": ["me", null] },
+                "other": { "anyOf": [{ "$ref": "#/$defs/reason" }, { "type": "null" }] },
+                "sources": { "type": "array", "items": { "$ref": "#/$defs/reason" } },
+                "points": { "type": "array", "items": { "type": "string" } },
                 "optional": { "type": "string" },
             },
             "$defs": { "reason": { "type": "object", "properties": { "why": { "type": "string" } } } },
@@ -180,7 +210,8 @@ mod tests {
         let expected = json!({
             "stance": "for", "position": "It is old. It breaks!",
             "reasons": [{ "why": "It is old." }, { "why": "It breaks!" }],
-            "confidence": 0.1, "final": true, "note": "It ",
+            "confidence": 0.1, "final": true, "note": "It ", "doubt": null, "judge": null,
+            "other": null, "sources": [], "points": ["It breaks!"],
         });
         assert_eq!(filled, expected);
         assert!(jsonschema::is_valid(&schema, &filled));

@@ -11,6 +11,6 @@ mod embedder;
 mod model;
 pub mod weights;
 
-pub use embedder::{EmbedderLoadError, HashedEmbedder, LocalEmbedder};
+pub use embedder::{EmbedderLoadError, HashedEmbedder, LocalEmbedder, embedder_in};
 pub use model::{LocalModel, NAME, NOTICE};
 pub use roundtable_local::{LoadError, Trust};

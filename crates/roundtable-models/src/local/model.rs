@@ -9,7 +9,9 @@ use roundtable_core::event::{CallRecord, StopReason};
 use roundtable_local::{
     Finish, FinishReason, GenerateError, Generator, Listener, LoadError, Options, StartError, Trust,
 };
-use roundtable_ports::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
+use roundtable_ports::{
+    Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, OutputSchema, ToolChoice,
+};
 use tokio::sync::mpsc;
 
 use super::ask::{SENTENCES, ask};
@@ -150,9 +152,14 @@ fn failure(error: &GenerateError) -> ModelError {
     }
 }
 
-/// How the answer is made into data, if it is to be.
+/// How the answer is made into data, if it has to be. Where words are good enough it stays words:
+/// whoever reads them knows better rules for what to make of them.
 fn plan(request: &ModelRequest) -> Result<Option<Plan>, ModelError> {
-    let Some(output) = &request.output else { return Ok(None) };
+    let strict = request.output.as_ref().filter(|output| !output.or_text);
+    strict.map(plan_for).transpose()
+}
+
+fn plan_for(output: &OutputSchema) -> Result<Plan, ModelError> {
     let refused = |why: &str| {
         ModelError::BadRequest(format!(
             "the local model cannot answer as \"{}\": {why}",
@@ -164,7 +171,7 @@ fn plan(request: &ModelRequest) -> Result<Option<Plan>, ModelError> {
     let sample = plan.fill("The way I see it, this is a sentence. And this is another.");
     match jsonschema::validator_for(&output.schema) {
         Err(error) => Err(refused(&format!("the schema is not valid: {error}"))),
-        Ok(validator) if validator.is_valid(&sample) => Ok(Some(plan)),
+        Ok(validator) if validator.is_valid(&sample) => Ok(plan),
         Ok(_) => Err(refused("no rule meets its schema; a larger model does")),
     }
 }

@@ -15,6 +15,7 @@ mod golden;
 mod guide;
 mod hostile;
 mod http;
+mod local;
 mod proxy;
 mod requests;
 mod retry;
