@@ -1,7 +1,8 @@
-//! `cargo xtask run`: build the binary and become it.
+//! `cargo xtask run`: build the binary, see to the local models' weights, and become it.
 
 use std::env::consts::EXE_SUFFIX;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
@@ -15,12 +16,45 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    shell::run(&mut shell::cargo(["build", "-p", "roundtable-cli"]))?;
-    let binary =
-        shell::metadata()?.target_directory.join("debug").join(format!("roundtable{EXE_SUFFIX}"));
+    let binary = build()?;
+    let chosen = chosen(&args.args);
+    if chosen.first() != Some(&"models") {
+        fetch_weights(&binary, &chosen);
+    }
     let mut command = Command::new(binary);
-    command.args(chosen(&args.args));
+    command.args(chosen);
     become_it(&mut command)
+}
+
+/// Builds the binary; where it is.
+pub fn build() -> Result<PathBuf> {
+    shell::run(&mut shell::cargo(["build", "-p", "roundtable-cli"]))?;
+    let target = shell::metadata()?.target_directory;
+    Ok(target.join("debug").join(format!("roundtable{EXE_SUFFIX}")).into())
+}
+
+/// Gets the weights of the local models, which takes no time when they are there. Without them
+/// everything still runs.
+fn fetch_weights(binary: &Path, chosen: &[&str]) {
+    let mut command = Command::new(binary);
+    command.args(["models", "fetch"]).args(places(chosen)).stdout(Stdio::null());
+    if let Err(error) = shell::run(&mut command) {
+        eprintln!("going on without the local models' weights: {error:#}");
+    }
+}
+
+/// The arguments that say where data is.
+fn places<'a>(chosen: &[&'a str]) -> Vec<&'a str> {
+    const PLACES: [&str; 2] = ["--data-dir", "--config"];
+    let is_place = |word: &str| PLACES.contains(&word);
+    let joined = |word: &str| PLACES.iter().any(|place| word.starts_with(&format!("{place}=")));
+    let mut before = "";
+    let said = chosen.iter().filter(|word| {
+        let wanted = is_place(word) || joined(word) || is_place(before);
+        before = **word;
+        wanted
+    });
+    said.copied().collect()
 }
 
 fn chosen(args: &[String]) -> Vec<&str> {
@@ -49,5 +83,12 @@ mod tests {
     fn without_arguments_the_demo_runs() {
         assert_eq!(chosen(&[]), ["demo"]);
         assert_eq!(chosen(&["serve".into(), "--help".into()]), ["serve", "--help"]);
+    }
+
+    #[test]
+    fn weights_are_fetched_to_where_the_command_looks_for_them() {
+        let said = ["--config=c.toml", "ask", "Well?", "--data-dir", "d", "--model", "x"];
+        assert_eq!(places(&said), ["--config=c.toml", "--data-dir", "d"]);
+        assert_eq!(places(&["demo"]), [""; 0]);
     }
 }

@@ -1,12 +1,16 @@
 //! `cargo xtask test`: everything a change has to pass. The steps are those of `Step`, in their order.
 
 use std::fmt::Write as _;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::{shell, tidy};
+use crate::{run, shell, tidy};
+
+/// Where tests look for weights.
+const MODELS: &str = "ROUNDTABLE_MODELS_DIR";
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -64,7 +68,7 @@ impl Step {
             Step::Fmt => &["fmt", "--all", "--check"],
             Step::Clippy => &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
             Step::Tidy => return tidy::tidy(),
-            Step::Nextest => &["nextest", "run", "--workspace"],
+            Step::Nextest => return nextest(),
             Step::Doc => &["test", "--doc", "--workspace"],
         };
         shell::run(&mut shell::cargo(words))
@@ -79,6 +83,14 @@ impl Step {
             Step::Doc => "doc",
         }
     }
+}
+
+/// The tests, with the weights that some of them need.
+fn nextest() -> Result<()> {
+    let models = shell::root().join("target/models");
+    let mut fetch = Command::new(run::build()?);
+    shell::run(fetch.args(["models", "fetch"]).env(MODELS, &models))?;
+    shell::run(shell::cargo(["nextest", "run", "--workspace"]).env(MODELS, &models))
 }
 
 fn table(ran: &[Ran]) -> String {
