@@ -16,7 +16,7 @@ use crate::weights::{Gguf, LoadError};
 
 /// How many tokens of a prompt are read at once: enough to share the loading of weights, few
 /// enough that a cancelled request ends soon.
-const CHUNK: usize = 32;
+const CHUNK: usize = 64;
 
 /// What all threads share.
 pub(crate) struct Engine {

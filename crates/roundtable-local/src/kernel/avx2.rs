@@ -121,32 +121,27 @@ fn tile_f32<const R: usize, const T: usize>(
     }
 }
 
-/// Goes over all pairs of a weight row and a token in tiles: several tokens share the loads of a
-/// row where there are several, else several rows share the loads of the token.
+/// Goes over all pairs of a weight row and a token in tiles: eight tokens share the loads of a row
+/// where there are eight, else four rows share the loads of a token. A tile has eight running sums
+/// at most, so that they stay in registers.
 macro_rules! sweep {
     ($tile:ident, $weights:expr, $tokens:expr, $out:expr) => {{
         let (weights, tokens, out) = ($weights, $tokens, $out);
         let (rows, count) = (weights.rows(), out.len() / weights.rows());
-        let mut row = 0;
-        while row < rows {
-            let wide = [4, 2, 1].into_iter().find(|wide| row + wide <= rows).unwrap_or(1);
-            let mut token = 0;
-            while token < count {
-                let deep = if wide > 1 && token + 4 <= count { 4 } else { 1 };
-                let place = (row, token);
-                match (wide, deep) {
-                    (4, 4) => {
-                        $tile::<2, 4>(weights, tokens, place, out);
-                        $tile::<2, 4>(weights, tokens, (row + 2, token), out);
-                    }
-                    (2, 4) => $tile::<2, 4>(weights, tokens, place, out),
-                    (4, _) => $tile::<4, 1>(weights, tokens, place, out),
-                    (2, _) => $tile::<2, 1>(weights, tokens, place, out),
-                    _ => $tile::<1, 1>(weights, tokens, place, out),
-                }
-                token += deep;
+        let together = count - count % 8;
+        for row in 0..rows {
+            for token in (0..together).step_by(8) {
+                $tile::<1, 8>(weights, tokens, (row, token), out);
             }
-            row += wide;
+        }
+        let wide = rows - rows % 4;
+        for token in together..count {
+            for row in (0..wide).step_by(4) {
+                $tile::<4, 1>(weights, tokens, (row, token), out);
+            }
+            for row in wide..rows {
+                $tile::<1, 1>(weights, tokens, (row, token), out);
+            }
         }
     }};
 }

@@ -22,21 +22,14 @@ pub(crate) struct Q4 {
     codes: Vec<[u8; 16]>,
     scales: Vec<f32>,
     mins: Vec<f32>,
-    shape: Shape,
+    per_row: usize,
 }
 
 /// Weights of eight bits: a weight is `code * scale`.
 pub(crate) struct Q8 {
     codes: Vec<[i8; BLOCK]>,
     scales: Vec<f32>,
-    shape: Shape,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Shape {
-    pub(super) rows: usize,
-    /// Blocks of a row.
-    pub(super) per_row: usize,
+    per_row: usize,
 }
 
 /// A row of weights of four bits.
@@ -55,36 +48,55 @@ pub(super) struct Q8Row<'a> {
 }
 
 impl Matrix {
-    /// Reads rows of `width` weights of four bits. Nothing, if these bytes are not whole rows.
-    pub(crate) fn q4_1(bytes: &[u8], width: usize) -> Option<Self> {
-        let (blocks, left) = bytes.as_chunks::<Q4_1_BYTES>();
-        let shape = Shape::of(blocks.len(), left.len(), width)?;
-        let scales = blocks.iter().map(|block| half([block[0], block[1]])).collect();
-        let mins = blocks.iter().map(|block| half([block[2], block[3]])).collect();
-        let codes = blocks.iter().map(|block| std::array::from_fn(|index| block[4 + index]));
-        Some(Self::Q4(Q4 { codes: codes.collect(), scales, mins, shape }))
+    /// A matrix of weights of four bits without rows yet, with room for some. Nothing, if rows of
+    /// this width are not made of whole blocks.
+    pub(crate) fn q4_1(rows: usize, width: usize) -> Option<Self> {
+        let per_row = blocks(width)?;
+        let room = rows.checked_mul(per_row)?;
+        let (scales, mins) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        Some(Self::Q4(Q4 { codes: Vec::with_capacity(room), scales, mins, per_row }))
     }
 
-    /// Reads rows of `width` weights of eight bits. Nothing, if these bytes are not whole rows.
-    pub(crate) fn q8_0(bytes: &[u8], width: usize) -> Option<Self> {
-        let (blocks, left) = bytes.as_chunks::<Q8_0_BYTES>();
-        let shape = Shape::of(blocks.len(), left.len(), width)?;
-        let scales = blocks.iter().map(|block| half([block[0], block[1]])).collect();
-        let signed = |block: &[u8; Q8_0_BYTES]| {
-            std::array::from_fn(|index| i8::from_ne_bytes([block[2 + index]]))
-        };
-        Some(Self::Q8(Q8 { codes: blocks.iter().map(signed).collect(), scales, shape }))
+    /// The same for weights of eight bits.
+    pub(crate) fn q8_0(rows: usize, width: usize) -> Option<Self> {
+        let per_row = blocks(width)?;
+        let room = rows.checked_mul(per_row)?;
+        let scales = Vec::with_capacity(room);
+        Some(Self::Q8(Q8 { codes: Vec::with_capacity(room), scales, per_row }))
+    }
+
+    /// Adds weights as a file has them, block after block; bytes that are no whole block are not
+    /// looked at.
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Q4(q4) => {
+                for block in bytes.as_chunks::<Q4_1_BYTES>().0 {
+                    q4.scales.push(half([block[0], block[1]]));
+                    q4.mins.push(half([block[2], block[3]]));
+                    q4.codes.push(std::array::from_fn(|index| block[4 + index]));
+                }
+            }
+            Self::Q8(q8) => {
+                for block in bytes.as_chunks::<Q8_0_BYTES>().0 {
+                    q8.scales.push(half([block[0], block[1]]));
+                    q8.codes.push(std::array::from_fn(|i| i8::from_ne_bytes([block[2 + i]])));
+                }
+            }
+        }
     }
 
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
-        self.shape().rows
+        match self {
+            Self::Q4(q4) => q4.rows(),
+            Self::Q8(q8) => q8.rows(),
+        }
     }
 
     /// The length of a row.
     #[cfg(test)]
     pub(crate) fn width(&self) -> usize {
-        self.shape().per_row * BLOCK
+        self.per_row() * BLOCK
     }
 
     /// The bytes that it takes in memory.
@@ -109,7 +121,7 @@ impl Matrix {
     /// Every token with every row: `out[token * rows + row]` is their product. Tokens of another
     /// width give zeros; tokens for which `out` has no place are left out.
     pub(crate) fn mul(&self, cpu: Cpu, tokens: &Blocks, out: &mut [f32]) {
-        let Shape { rows, per_row } = self.shape();
+        let (rows, per_row) = (self.rows(), self.per_row());
         if per_row != tokens.per_row() || rows == 0 {
             return out.fill(0.0);
         }
@@ -121,35 +133,28 @@ impl Matrix {
         }
     }
 
-    fn shape(&self) -> Shape {
+    /// Blocks of a row.
+    fn per_row(&self) -> usize {
         match self {
-            Self::Q4(q4) => q4.shape,
-            Self::Q8(q8) => q8.shape,
+            Self::Q4(q4) => q4.per_row,
+            Self::Q8(q8) => q8.per_row,
         }
     }
 }
 
-impl Shape {
-    /// The shape of so many blocks in rows of `width` numbers; nothing, if they do not fill them.
-    fn of(blocks: usize, bytes_left: usize, width: usize) -> Option<Self> {
-        let per_row = width / BLOCK;
-        let whole = bytes_left == 0 && width.is_multiple_of(BLOCK) && per_row > 0;
-        (whole && blocks.is_multiple_of(per_row)).then(|| Self { rows: blocks / per_row, per_row })
-    }
-
-    fn row(self, index: usize) -> std::ops::Range<usize> {
-        index * self.per_row..(index + 1) * self.per_row
-    }
+/// How many blocks make a row of this width, if they are whole ones.
+fn blocks(width: usize) -> Option<usize> {
+    (width > 0 && width.is_multiple_of(BLOCK)).then_some(width / BLOCK)
 }
 
 impl Q4 {
     pub(super) fn rows(&self) -> usize {
-        self.shape.rows
+        self.codes.len() / self.per_row
     }
 
     /// One row; the caller knows that it exists.
     pub(super) fn row(&self, index: usize) -> Q4Row<'_> {
-        let range = self.shape.row(index);
+        let range = index * self.per_row..(index + 1) * self.per_row;
         Q4Row {
             codes: &self.codes[range.clone()],
             scales: &self.scales[range.clone()],
@@ -160,12 +165,12 @@ impl Q4 {
 
 impl Q8 {
     pub(super) fn rows(&self) -> usize {
-        self.shape.rows
+        self.codes.len() / self.per_row
     }
 
     /// One row; the caller knows that it exists.
     pub(super) fn row(&self, index: usize) -> Q8Row<'_> {
-        let range = self.shape.row(index);
+        let range = index * self.per_row..(index + 1) * self.per_row;
         Q8Row { codes: &self.codes[range.clone()], scales: &self.scales[range] }
     }
 }

@@ -111,11 +111,13 @@ fn add_scaled(sums: &mut [f32; LANES], parts: [i32; LANES], scale: f32) {
 }
 
 /// What is left when a row does not fill the last register.
+#[inline(always)]
 pub(super) fn rest(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b)
 }
 
 /// The sum of a register's lanes, in halves, as vector instructions add them.
+#[inline(always)]
 pub(super) fn across(sums: [f32; LANES]) -> f32 {
     let [a, b, c, d, e, f, g, h] = sums;
     let (a, b, c, d) = (a + e, b + f, c + g, d + h);

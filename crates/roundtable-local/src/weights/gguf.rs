@@ -1,11 +1,14 @@
 //! The GGUF container: what a file says about itself, and where its tensors are.
 
 use std::collections::HashMap;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 use super::cursor::Cursor;
 use super::{LoadError, Value};
 use crate::kernel::{BLOCK, Matrix, Q4_1_BYTES, Q8_0_BYTES};
+
+/// How many blocks of a tensor are read at once.
+const BLOCKS_AT_ONCE: usize = 8_192;
 
 /// A file whose head was read and checked.
 pub(crate) struct Gguf<R> {
@@ -136,8 +139,11 @@ impl<R: Read + Seek> Gguf<R> {
         if tensor.format != Format::F32 {
             return Err(LoadError::malformed(name, format!("is {:?}, not F32", tensor.format)));
         }
-        let bytes = self.bytes(&tensor)?;
-        Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+        let mut numbers = Vec::with_capacity(width);
+        self.chunks(&tensor, size_of::<f32>(), |bytes| {
+            numbers.extend(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+        })?;
+        Ok(numbers)
     }
 
     /// Reads a matrix of quantised weights of this shape.
@@ -148,16 +154,18 @@ impl<R: Read + Seek> Gguf<R> {
         width: usize,
     ) -> Result<Matrix, LoadError> {
         let tensor = self.tensor(name, rows, width)?;
-        let bytes = self.bytes(&tensor)?;
-        let matrix = match tensor.format {
-            Format::Q4_1 => Matrix::q4_1(&bytes, width),
-            Format::Q8_0 => Matrix::q8_0(&bytes, width),
+        let (matrix, block) = match tensor.format {
+            Format::Q4_1 => (Matrix::q4_1(rows, width), Q4_1_BYTES),
+            Format::Q8_0 => (Matrix::q8_0(rows, width), Q8_0_BYTES),
             other => {
                 let why = format!("is {other:?}; quantise it to Q4_1 or Q8_0");
                 return Err(LoadError::malformed(name, why));
             }
         };
-        matrix.ok_or_else(|| LoadError::malformed(name, "is not made of whole blocks"))
+        let why = || LoadError::malformed(name, "is not made of whole blocks");
+        let mut matrix = matrix.ok_or_else(why)?;
+        self.chunks(&tensor, block, |bytes| matrix.extend(bytes))?;
+        Ok(matrix)
     }
 
     fn tensor(&self, name: &str, rows: usize, width: usize) -> Result<Tensor, LoadError> {
@@ -169,16 +177,27 @@ impl<R: Read + Seek> Gguf<R> {
         Err(LoadError::malformed(name, why))
     }
 
-    fn bytes(&mut self, tensor: &Tensor) -> Result<Vec<u8>, LoadError> {
+    /// Hands out the bytes of a tensor in pieces of whole blocks, so that it is never in memory
+    /// twice.
+    fn chunks(
+        &mut self,
+        tensor: &Tensor,
+        block: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), LoadError> {
         self.source.seek(SeekFrom::Start(tensor.offset))?;
-        // Grows as bytes come in: a file that got shorter meanwhile does not cost its old size.
-        let mut bytes = Vec::new();
-        self.source.by_ref().take(tensor.size).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 == tensor.size {
-            Ok(bytes)
-        } else {
-            Err(LoadError::Truncated("a tensor".into()))
+        let mut buffer = vec![0; block * BLOCKS_AT_ONCE];
+        let mut left = tensor.size;
+        while left > 0 {
+            let count = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            self.source.read_exact(&mut buffer[..count]).map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => LoadError::Truncated("a tensor".into()),
+                _ => LoadError::Read(error),
+            })?;
+            take(&buffer[..count]);
+            left -= count as u64;
         }
+        Ok(())
     }
 }
 

@@ -58,7 +58,7 @@ fn logits_are_those_of_a_float_forward_up_to_rounding() {
         let furthest = expected.iter().map(off).fold(0.0, f32::max);
         let squares = expected.iter().map(|pair| off(pair).powi(2)).sum::<f32>();
         let usual = (squares / expected.len() as f32).sqrt();
-        assert!(furthest < 0.9 && usual < 0.35, "{text:?}: off by {usual}, at most {furthest}");
+        assert!(furthest < 1.0 && usual < 0.5, "{text:?}: off by {usual}, at most {furthest}");
         let likeliest = (0..).zip(&found).max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
         assert_eq!(likeliest.0, best, "{text:?}");
     }
