@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Tokens;
+use crate::host::HostModel;
 use crate::sessions::Sessions;
 
 /// How much is allowed.
@@ -40,6 +41,8 @@ impl Default for Limits {
 pub(crate) struct Shared {
     pub sessions: Sessions,
     pub tokens: Tokens,
+    /// The model of whoever calls.
+    pub host: HostModel,
     pub limits: Limits,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
@@ -62,6 +65,7 @@ impl App {
         Self::new(Shared {
             sessions: Sessions::new(engine),
             tokens: Tokens::default(),
+            host: HostModel::default(),
             limits: Limits::default(),
             seats: Arc::new(Semaphore::new(8)),
             stopping: CancellationToken::new(),

@@ -22,6 +22,7 @@ mod auth;
 mod debate;
 mod feed;
 mod gate;
+mod host;
 mod http;
 mod json;
 mod mcp;
@@ -36,6 +37,7 @@ mod wire;
 
 pub use app::Limits;
 pub use auth::{Principal, Tokens};
+pub use host::{HOST, HostModel};
 pub use mcp::serve_stdio;
 pub use routes::Door;
 pub use server::{ServeError, Server, Settings, check};

@@ -3,6 +3,7 @@
 
 use http::Method;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
@@ -72,9 +73,22 @@ pub(crate) struct Operation {
     pub problems: &'static [(u16, &'static str)],
 }
 
+/// How schemas are made for others: without formats that only Rust knows, which make clients in
+/// other languages complain.
+pub(crate) fn schema_settings() -> SchemaSettings {
+    let own = ["uint", "uint8", "uint16", "uint32", "uint64", "int32", "int64", "float", "double"];
+    let strip = move |schema: &mut Schema| {
+        if schema.get("format").and_then(Value::as_str).is_some_and(|format| own.contains(&format))
+        {
+            schema.remove("format");
+        }
+    };
+    SchemaSettings::draft2020_12().with_transform(RecursiveTransform(strip))
+}
+
 /// The whole description.
 pub(crate) fn document() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    let settings = schema_settings().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     });

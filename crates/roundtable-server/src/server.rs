@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{App, Limits, Shared};
 use crate::auth::Tokens;
 use crate::gate::Gate;
+use crate::host::HostModel;
 use crate::mcp::{self, Mcp, McpService};
 use crate::patient::PatientListener;
 use crate::routes::{self, Door};
@@ -30,6 +31,9 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// How much is allowed.
     pub limits: Limits,
+    /// The model of whoever calls, if agents have it speak for them: the one that the engine has
+    /// registered as [`crate::HOST`].
+    pub host: HostModel,
 }
 
 /// Why a server does not run.
@@ -64,6 +68,7 @@ impl Server {
         let app = App::new(Shared {
             sessions: Sessions::new(engine),
             tokens: settings.tokens.clone(),
+            host: settings.host.clone(),
             limits: settings.limits.clone(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             stopping: CancellationToken::new(),

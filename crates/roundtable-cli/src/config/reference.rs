@@ -3,6 +3,8 @@
 use roundtable::models::catalog::Effort as ModelEffort;
 use roundtable::models::{Catalog, Tuning, local};
 
+use roundtable_server::HOST;
+
 use super::choice::{self, SCRIPTED};
 use super::file::{Effort, ModelEntry};
 use super::layers::Layers;
@@ -15,6 +17,8 @@ use super::{Config, Origin};
 pub(crate) enum Link {
     /// Voices that need no model.
     Scripted,
+    /// The model of the MCP client that calls.
+    Host,
     /// The model that runs in this process.
     Local,
     /// A vendor's model, `vendor/model`, with wishes.
@@ -89,6 +93,9 @@ impl Config {
         if name == SCRIPTED {
             return Ok(Link::Scripted);
         }
+        if name == HOST {
+            return Ok(Link::Host);
+        }
         if self.means_local(name) {
             return Ok(Link::Local);
         }
@@ -118,6 +125,7 @@ impl Config {
             .iter()
             .map(|link| match link {
                 Link::Scripted => SCRIPTED,
+                Link::Host => HOST,
                 Link::Local => local::NAME,
                 Link::Vendor(full, _) => full,
             })

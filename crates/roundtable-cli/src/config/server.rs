@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use roundtable_server::{Limits, Principal, Settings, Tokens};
+use roundtable_server::{HostModel, Limits, Principal, Settings, Tokens};
 
 use super::Config;
 use super::mistake::Mistakes;
@@ -48,6 +48,7 @@ impl Config {
             tokens: self.tokens(),
             hosts: server.hosts.clone(),
             origins: server.origins.clone(),
+            host: HostModel::default(),
         }
     }
 

@@ -67,7 +67,7 @@ impl Config {
             let wrong = match link {
                 Link::Vendor(full, tuning) => self.http(&full, tuning).map(drop),
                 Link::Local => self.check_generator(),
-                Link::Scripted => Ok(()),
+                Link::Scripted | Link::Host => Ok(()),
             };
             if let Err(what) = wrong {
                 self.note(key.clone(), what, found);
@@ -110,7 +110,7 @@ impl Config {
     /// Whether the price of whatever answers is known. What cannot be asked is another mistake.
     fn is_priced(&self, model: &str) -> bool {
         let priced = |link: &Link| match link {
-            Link::Scripted => false,
+            Link::Scripted | Link::Host => false,
             Link::Local => true,
             Link::Vendor(full, _) => self.catalog.price(full).is_some(),
         };

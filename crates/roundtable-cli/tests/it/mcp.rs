@@ -18,7 +18,11 @@ struct Editor {
 
 impl Editor {
     fn open(home: &Home) -> Self {
-        let mut command = home.command(&[], &["mcp"]);
+        Self::open_with(home, &[])
+    }
+
+    fn open_with(home: &Home, flags: &[&str]) -> Self {
+        let mut command = home.command(&[], &[&["mcp"], flags].concat());
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -100,6 +104,8 @@ fn an_editor_holds_a_debate_and_hears_nothing_but_the_protocol() {
     assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 12);
     let first = editor.call("start_roundtable", &topic()).unwrap();
     assert_eq!((&first["status"], &first["roundNumber"]), (&json!("in_progress"), &json!(1)));
+    let position = first["agentResponses"][0]["position"].as_str().unwrap();
+    assert!(position.contains("not a model") && position.contains("--model host"), "{position}");
     let refused = editor.call("continue_roundtable", &json!({ "sessionId": "ses_nobody" }));
     assert!(refused.unwrap_err().contains("was not found"));
     editor.close();
@@ -189,4 +195,27 @@ fn install_adds_the_server_to_a_client_and_leaves_the_rest() {
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("by hand"), "{}", refused.err);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "// mine\n{}");
+}
+
+#[test]
+fn an_assistant_speaks_for_the_agents_and_a_restart_goes_unnoticed() {
+    let home = Home::new();
+    let mut editor = Editor::open_with(&home, &["--model", "host"]);
+    let first = editor.call("start_roundtable", &topic()).unwrap();
+    assert_eq!(first["status"], "needs_turn");
+    assert!(first["turn"]["prompt"].as_str().unwrap().contains("Shall we?"));
+    let session = &first["sessionId"];
+    editor.close();
+    let mut editor = Editor::open_with(&home, &["--model", "host"]);
+    let mut answer = first.clone();
+    for _ in 0..2 {
+        assert_eq!(answer["status"], "needs_turn", "{answer}");
+        let said = json!({ "position": "Yes.", "confidence": 0.9 }).to_string();
+        let turn = json!({ "sessionId": session, "turnToken": answer["turn"]["turnToken"], "contribution": said });
+        answer = editor.call("continue_roundtable", &turn).unwrap();
+    }
+    assert_eq!((&answer["status"], &answer["roundNumber"]), (&json!("in_progress"), &json!(1)));
+    assert_eq!(answer["agentResponses"][0]["position"], "Yes.");
+    editor.close();
+    home.run(&["verify"]).ok();
 }

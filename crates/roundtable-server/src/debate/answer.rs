@@ -1,6 +1,6 @@
 //! What a round came to, as callers read it.
 
-use roundtable::core::id::{AgentId, SessionId};
+use roundtable::core::id::{AgentId, IterationId, SessionId};
 use roundtable::core::message::Citation as CoreCitation;
 use roundtable::debate::{
     Action as CoreAction, Exit as CoreExit, Findings, Response, Spent, Stance as CoreStance,
@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ask::Mode;
+use crate::host::HostTurn;
 use crate::wire::ContextRequest;
 
 /// How a debate stands after a call.
@@ -26,6 +27,8 @@ pub(crate) enum Status {
     Running,
     /// Nobody could answer.
     Failed,
+    /// An agent speaks through your own model: answer turn.prompt and bring it in.
+    NeedsTurn,
 }
 
 impl From<Standing> for Status {
@@ -229,6 +232,20 @@ pub(crate) struct Exit {
     pub reason: &'static str,
 }
 
+/// A turn that waits for the caller's own model.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Turn {
+    /// Name it when you bring the turn in.
+    #[schemars(with = "String")]
+    pub turn_token: IterationId,
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    pub agent_name: String,
+    /// All that the agent is told. Answer it as that agent, and not as yourself.
+    pub prompt: String,
+}
+
 /// What a call for a round is answered with.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -265,6 +282,9 @@ pub(crate) struct RoundAnswer {
     /// Why the debate ended before its last round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
+    /// The turn that waits for you, while status is needs_turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
     pub usage: Usage,
     /// What was accepted, but not understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -273,9 +293,13 @@ pub(crate) struct RoundAnswer {
 }
 
 impl RoundAnswer {
-    pub fn of(findings: &Findings, warnings: Vec<String>) -> Self {
-        let status = Status::from(findings.standing);
-        let running = status == Status::Running;
+    pub fn of(findings: &Findings, turn: Option<HostTurn>, warnings: Vec<String>) -> Self {
+        let running = findings.standing == Standing::Running;
+        let turn = turn.filter(|_| running);
+        let status = match &turn {
+            Some(_) => Status::NeedsTurn,
+            None => findings.standing.into(),
+        };
         Self {
             session_id: findings.session.clone(),
             topic: findings.topic.clone(),
@@ -292,6 +316,12 @@ impl RoundAnswer {
             metadata: metadata(findings),
             context_requests: findings.requests.iter().map(ContextRequest::of).collect(),
             exit: findings.exit.filter(|_| status == Status::Completed).map(exit),
+            turn: turn.map(|turn| Turn {
+                turn_token: turn.token,
+                agent_id: turn.agent,
+                agent_name: turn.agent_name,
+                prompt: turn.prompt,
+            }),
             usage: Usage::of(findings.total_spent),
             warnings,
         }
@@ -375,6 +405,9 @@ fn next_step(findings: &Findings, status: Status) -> String {
         ),
         Status::InProgress => format!(
             "Call continue_roundtable with sessionId {session} and afterRound {number} for the next round, with a focusQuestion if something is open; or stop here and use the decision."
+        ),
+        Status::NeedsTurn => format!(
+            "An agent speaks through your own model. Answer turn.prompt as that agent, then call continue_roundtable with sessionId {session}, turnToken and contribution."
         ),
         Status::Completed => {
             "The debate is over. Report the decision; synthesize_debate sums it up, export_session writes the minutes."

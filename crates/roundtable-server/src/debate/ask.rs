@@ -195,6 +195,13 @@ pub(crate) struct GoOn {
     /// it does not exist yet. So a call can be repeated safely.
     #[serde(default)]
     pub after_round: Option<u32>,
+    /// The token of the turn that you bring in, after an answer with status needs_turn.
+    #[serde(default)]
+    pub turn_token: Option<String>,
+    /// What you answer to that turn's prompt.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 200000))]
+    pub contribution: Option<String>,
 }
 
 /// The same, with the debate that it is about.
@@ -216,6 +223,13 @@ pub(crate) struct GoOnWith {
     /// it does not exist yet. So a call can be repeated safely.
     #[serde(default)]
     pub after_round: Option<u32>,
+    /// The token of the turn that you bring in, after an answer with status needs_turn.
+    #[serde(default)]
+    pub turn_token: Option<String>,
+    /// What you answer to that turn's prompt.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 200000))]
+    pub contribution: Option<String>,
 }
 
 impl GoOnWith {
@@ -225,6 +239,8 @@ impl GoOnWith {
             focus_question: self.focus_question,
             context_results: self.context_results,
             after_round: self.after_round,
+            turn_token: self.turn_token,
+            contribution: self.contribution,
         }
     }
 }

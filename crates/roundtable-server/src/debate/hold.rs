@@ -1,6 +1,7 @@
 //! Starting a debate, and going on with it: one round per call, never one twice.
 
-use roundtable::core::id::SessionId;
+use http::StatusCode;
+use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 
 use super::answer::RoundAnswer;
@@ -54,6 +55,10 @@ pub(crate) async fn go_on(
     watch: &dyn Watch,
 ) -> Result<RoundAnswer, Problem> {
     let debate = app.sessions.debate(session);
+    if let Some(token) = &asked.turn_token {
+        let number = bring(app, &debate, token, asked.contribution.as_deref()).await?;
+        return answer(app, &debate, number, watch, Vec::new()).await;
+    }
     let Answers { results, mut warnings } =
         answers(app, asked.context_results.unwrap_or_default())?;
     let says_nothing = asked.focus_question.is_none() && results.is_empty();
@@ -62,7 +67,7 @@ pub(crate) async fn go_on(
         && let Some(owed) = owed(&debate).await?
     {
         note_delivered(&debate, &owed).await;
-        return Ok(RoundAnswer::of(&owed, warnings));
+        return Ok(RoundAnswer::of(&owed, None, warnings));
     }
     let wish = Continue {
         focus: asked.focus_question,
@@ -89,7 +94,37 @@ async fn answer(
     } else {
         note_delivered(debate, &findings).await;
     }
-    Ok(RoundAnswer::of(&findings, warnings))
+    Ok(RoundAnswer::of(&findings, app.host.find(debate.id()), warnings))
+}
+
+/// Brings a turn in that waited for the caller's own model, and says which round it is part of. A
+/// turn that was brought in before is not brought in again.
+async fn bring(
+    app: &App,
+    debate: &Debate,
+    token: &str,
+    contribution: Option<&str>,
+) -> Result<u32, Problem> {
+    let refuse = |what: &str| Err(Problem::bad_request("invalid", what));
+    let Some(contribution) = contribution.filter(|text| !text.trim().is_empty()) else {
+        return refuse("contribution is what you answer to the turn's prompt; it cannot be empty");
+    };
+    let Ok(token) = token.parse::<IterationId>() else {
+        return refuse("turnToken is none; take it from the turn of the last answer");
+    };
+    // Looking at it loads it: after a restart its turn then waits again.
+    let state = debate.session().state().await?;
+    let Some(round) = &state.round else { return Ok(state.last_number) };
+    if round.turn_of_iteration(&token).is_some() {
+        let waiting = app.host.wait_for_turn(&token);
+        // Another process may have the turn; then it is not brought in here.
+        let _ = tokio::time::timeout(app.limits.wait_budget, waiting).await;
+        if !app.host.bring(debate.id(), &token, contribution) {
+            let what = "this turn waits in another process that has the debate open; bring it in there, or close that one";
+            return Err(Problem::new(StatusCode::CONFLICT, "elsewhere", what));
+        }
+    }
+    Ok(round.number)
 }
 
 /// A round that is over and that nobody has been given: it comes before another one is run.

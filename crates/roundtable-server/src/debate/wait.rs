@@ -58,6 +58,7 @@ pub(super) async fn wait(
         () = tokio::time::sleep(app.limits.wait_budget) => {}
         () = app.stopping.cancelled() => {}
         () = watch.gone().cancelled() => {}
+        () = app.host.wait_for(debate.id()) => {}
         () = narrate(debate, number, watch) => {}
     }
     Ok(debate.findings(Some(number)).await?)

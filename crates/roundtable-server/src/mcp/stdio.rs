@@ -11,8 +11,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Mcp;
-use crate::app::{App, Limits, Shared};
+use crate::app::{App, Shared};
 use crate::auth::{Principal, Tokens};
+use crate::server::Settings;
 use crate::sessions::Sessions;
 
 /// Serves whoever started this process, until standard input ends or `shutdown` is there. Rounds that
@@ -22,15 +23,16 @@ use crate::sessions::Sessions;
 /// A sentence that says what went wrong with the connection.
 pub async fn serve_stdio(
     engine: Engine,
-    limits: Limits,
+    settings: Settings,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), String> {
     let stopping = CancellationToken::new();
     let app = App::new(Shared {
         sessions: Sessions::new(engine),
         tokens: Tokens::default(),
-        seats: Arc::new(Semaphore::new(limits.streams)),
-        limits,
+        host: settings.host,
+        seats: Arc::new(Semaphore::new(settings.limits.streams)),
+        limits: settings.limits,
         stopping: stopping.clone(),
     });
     let serving = async {

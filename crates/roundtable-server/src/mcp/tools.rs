@@ -8,7 +8,6 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -26,6 +25,7 @@ use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
     RoundDetail, Synthesis, Thoughts,
 };
+use crate::openapi::schema_settings;
 use crate::problem::Problem;
 use crate::sessions::Action;
 
@@ -150,19 +150,31 @@ fn tool<I: JsonSchema, O: JsonSchema>(
     };
     Tool::new(name, what, schema::<I>())
         .with_title(title)
-        .with_raw_output_schema(schema::<O>())
+        .with_raw_output_schema(output_schema::<O>())
         .with_annotations(hints)
 }
 
 /// A schema with everything in its place: some clients do not follow references.
 fn schema<T: JsonSchema>() -> Arc<JsonObject> {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let settings = schema_settings().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = schema.to_value().as_object().cloned().unwrap_or_default();
     object.remove("title");
     // An object without fields has to say that it is one.
     object.entry("properties").or_insert_with(|| json!({}));
+    Arc::new(object)
+}
+
+/// The schema of an answer. Some clients hold refusals against it, too, so it has room for them.
+fn output_schema<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut object = JsonObject::clone(&schema::<T>());
+    let required = object.remove("required").unwrap_or_else(|| json!([]));
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        let what = "What went wrong and what to do; only in a refusal.";
+        properties.insert("error".to_owned(), json!({ "type": "string", "description": what }));
+    }
+    let either = json!([{ "required": required }, { "required": ["error"] }]);
+    object.insert("anyOf".to_owned(), either);
     Arc::new(object)
 }
 

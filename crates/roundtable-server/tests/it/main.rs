@@ -14,6 +14,7 @@ mod context;
 mod debate;
 mod events;
 mod gate;
+mod host;
 mod kit;
 mod mcp;
 mod session;

@@ -43,7 +43,11 @@ async fn twelve_tools_with_schemas_annotations_and_what_to_do_next() {
             for schema in ["inputSchema", "outputSchema"] {
                 assert_eq!(tool[schema]["type"], "object", "{tool}");
                 assert!(!tool[schema].to_string().contains("$ref"), "{tool}");
+                assert!(!tool[schema].to_string().contains("uint"), "{tool}");
             }
+            let answers = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+            assert!(answers.is_valid(&json!({ "error": "a refusal" })), "{tool}");
+            assert!(!answers.is_valid(&json!({ "other": 1 })), "{tool}");
         }
     }
     running.stop().await;

@@ -3,19 +3,41 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
 use roundtable::Engine;
 use roundtable::core::agent::Agent;
+use roundtable::core::event::CallRecord;
 use roundtable::core::id::AgentId;
 use roundtable::models::local;
+use roundtable::ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
+use roundtable_server::{HOST, HostModel};
+use serde_json::json;
 
 use super::super::reference::Link;
 use super::super::{Config, SCRIPTED};
 use super::{Needs, Running, Toolbox, Watch};
 
+/// Speaks where there is no model, and says so: whoever hears it knows what to do.
+struct Placeholder;
+
+const NO_MODEL: &str = "I am a scripted voice and not a model, so this is no debate yet. Set ANTHROPIC_API_KEY, \
+    OPENAI_API_KEY or another vendor's key where roundtable starts; or run `roundtable models fetch` for a small \
+    model on this machine; or start with `--model host`, and your assistant speaks for the agents.";
+
+#[async_trait]
+impl Model for Placeholder {
+    async fn stream(&self, _: ModelRequest) -> std::result::Result<ModelStream, ModelError> {
+        let answer = json!({ "position": NO_MODEL, "confidence": 0.0 }).to_string();
+        let record = CallRecord { model: SCRIPTED.to_owned(), ..CallRecord::default() };
+        Ok(stream::iter([Ok(Chunk::Text(answer)), Ok(Chunk::Done(record))]).boxed())
+    }
+}
+
 impl Config {
     /// An engine that knows all agents of the configuration, and has debates judged by the model that
-    /// speaks by default.
-    pub async fn engine_for_all(&self) -> Result<Running> {
+    /// speaks by default. `host` speaks for those whose model is the caller's own.
+    pub async fn engine_for_all(&self, host: &HostModel) -> Result<Running> {
         let needs = self.needs_of_all();
         let toolbox = self.toolbox_for(&needs).await?;
         let agents = self.all_agents(&toolbox)?;
@@ -25,10 +47,15 @@ impl Config {
         // The first one that is registered is the default.
         let others = needs.models.iter().filter(|model| **model != default);
         for name in [&default].into_iter().chain(others) {
-            builder = builder.model(name, self.chain(name, &needs, &watch)?);
+            builder = match name.as_str() {
+                HOST => builder.model(HOST, host.clone()),
+                SCRIPTED => builder.model(SCRIPTED, Placeholder),
+                _ => builder.model(name, self.chain(name, &needs, &watch)?),
+            };
         }
-        // Voices and the small model on this machine judge nothing; then debates are measured only.
-        if ![SCRIPTED, local::NAME].contains(&default.as_str()) {
+        // Voices and the small model on this machine judge nothing, and a caller has enough to do;
+        // then debates are measured only.
+        if ![SCRIPTED, HOST, local::NAME].contains(&default.as_str()) {
             builder = builder.analyst(&default);
         }
         Ok(Running { engine: builder.agents(agents).build().await?, toolbox })
@@ -48,7 +75,7 @@ impl Config {
     /// Whether everything is there to ask a model.
     fn is_ready(&self, model: &str) -> bool {
         let ready = |link: Link| match link {
-            Link::Scripted => true,
+            Link::Scripted | Link::Host => true,
             Link::Local => self.check_generator().is_ok(),
             Link::Vendor(full, tuning) => self.http(&full, tuning).is_ok(),
         };

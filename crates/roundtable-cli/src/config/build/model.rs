@@ -33,6 +33,10 @@ impl Config {
         let model = |link: &Link| -> Result<Arc<dyn Model>, Mistakes> {
             match link {
                 Link::Scripted => Ok(Arc::new(scripted(needs))),
+                Link::Host => {
+                    let what = "the model of an MCP client speaks in `roundtable mcp` and `roundtable serve` only, and has no fallback";
+                    Err(self.about_model(name, what.to_owned()))
+                }
                 Link::Local => {
                     let model =
                         needs.local.model(self).map_err(|what| self.about_model(name, what))?;
