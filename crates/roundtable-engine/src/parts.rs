@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_core::tool::Runs;
-use roundtable_ports::{Clock, Ids, Model, Store};
+use roundtable_ports::{Clock, Embedder, Ids, Model, Store};
 
 use crate::config::Config;
 use crate::error::EngineError;
@@ -26,6 +26,8 @@ pub struct Parts {
     pub models: BTreeMap<String, Arc<dyn Model>>,
     /// The tools.
     pub tools: Toolset,
+    /// Who makes vectors of what the panels of debates hold; without one, letters are compared.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// How it runs.
     pub config: Config,
 }

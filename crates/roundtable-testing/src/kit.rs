@@ -80,6 +80,7 @@ impl Kit {
             ids: Arc::new(CountedIds::new("fresh")),
             models,
             tools: Toolset::new(self.tools.iter().cloned()).expect("valid schemas"),
+            embedder: None,
             config: self.config.clone(),
         };
         Engine::start(parts).await.expect("a store that takes the node")

@@ -8,7 +8,7 @@ use roundtable_backend::{MemoryStore, SqliteStore};
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
-use roundtable_ports::{Clock, DynTool, Ids, Model, Store, Tool};
+use roundtable_ports::{Clock, DynTool, Embedder, Ids, Model, Store, Tool};
 
 use crate::engine::{Defaults, Engine};
 use crate::error::Result;
@@ -19,6 +19,7 @@ pub struct Builder {
     directory: Option<PathBuf>,
     models: BTreeMap<String, Arc<dyn Model>>,
     defaults: Defaults,
+    embedder: Option<Arc<dyn Embedder>>,
     tools: Vec<Arc<dyn DynTool>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -32,6 +33,7 @@ impl Default for Builder {
             directory: None,
             models: BTreeMap::new(),
             defaults: Defaults::default(),
+            embedder: None,
             tools: Vec::new(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(UuidIds),
@@ -70,6 +72,14 @@ impl Builder {
     #[must_use]
     pub fn analyst(mut self, model: &str) -> Self {
         self.defaults.analyst = Some(model.to_owned());
+        self
+    }
+
+    /// Has this embedder compare what the panels of debates hold. Without one, letters are compared:
+    /// that is worth less, and needs nothing.
+    #[must_use]
+    pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
+        self.embedder = Some(Arc::new(embedder));
         self
     }
 
@@ -132,6 +142,7 @@ impl Builder {
             ids: self.ids,
             models: self.models,
             tools: Toolset::new(self.tools)?,
+            embedder: self.embedder,
             config: self.config,
         };
         Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))

@@ -132,6 +132,7 @@ pub async fn start(store: Store, model: ScriptedModel, config: Config) -> Engine
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new([]).unwrap(),
+        embedder: None,
         config,
     };
     Engine::start(parts).await.unwrap()

@@ -61,8 +61,12 @@ impl Record {
         if first.number == last.number {
             return None;
         }
-        let before = self.responses(first.number);
-        let after = self.responses(last.number);
+        let answered = |number: u32| -> Vec<Response> {
+            let all = self.responses(number).into_iter();
+            all.filter(|response| response.failure().is_none()).collect()
+        };
+        let before = answered(first.number);
+        let after = answered(last.number);
         let drift = |agent: &AgentId| {
             let measures = over.iter().skip(1).filter_map(|round| round.measure.as_ref());
             let drifts = measures.flat_map(|measure| &measure.drift);
@@ -107,7 +111,7 @@ impl Record {
 
 fn vote(responses: &[Response]) -> Vote {
     let mut vote = Vote::default();
-    for response in responses.iter().filter(|response| response.failure().is_none()) {
+    for response in responses {
         let side = match response.position.stance {
             Some(Stance::Yes) => &mut vote.yes,
             Some(Stance::No) => &mut vote.no,

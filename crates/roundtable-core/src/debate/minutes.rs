@@ -69,7 +69,10 @@ impl Record {
             push_synthesis(text, &Synthesis::read(&synthesis.turn.text));
         }
         if let Some(consensus) = &judgement.consensus {
-            push_list(text, "What all agree on", &consensus.common_ground);
+            // A synthesis has said so already.
+            if !self.syntheses.iter().any(|one| one.turn.answered()) {
+                push_list(text, "What all agree on", &consensus.common_ground);
+            }
             let disputes: Vec<String> = consensus
                 .disagreements
                 .iter()

@@ -18,6 +18,7 @@ mod cancel;
 mod children;
 mod context_requests;
 mod context_results;
+mod debate;
 mod effects;
 mod forks;
 mod images;

@@ -212,6 +212,7 @@ impl World {
             ids: Arc::new(OwnIds { process: self.lives, last: AtomicU64::new(0) }),
             models: BTreeMap::from([("scripted".to_owned(), model)]),
             tools: Toolset::new(self.workshop.tools()).expect("valid schemas"),
+            embedder: None,
             config: self.config.clone(),
         };
         Engine::start(parts).await.expect("a store that takes the node")

@@ -120,6 +120,7 @@ pub async fn start(store: &Arc<SqliteStore>) -> Engine {
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new(tools()).unwrap(),
+        embedder: None,
         config: Config::default(),
     };
     Engine::start(parts).await.unwrap()

@@ -54,6 +54,7 @@ pub async fn start(role: &NodeRole) -> (Engine, ScriptedModel) {
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new(tools(&ledger)).expect("valid schemas"),
+        embedder: None,
         config,
     };
     (Engine::start(parts).await.expect("an engine"), scripted)

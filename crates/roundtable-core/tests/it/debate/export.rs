@@ -1,0 +1,141 @@
+//! Export and import: what is written reads back, and what is no export is refused.
+
+use roundtable_core::context_request::ContextResult;
+use roundtable_core::debate::{ImportError, Mode, Record};
+use roundtable_core::id::SessionId;
+use roundtable_core::input::Command;
+use roundtable_core::session::Status;
+
+use super::{Hall, Wish, fitting, position};
+use crate::table::Table;
+
+fn held(mode: Mode) -> Hall {
+    let mut wish = Wish::judged(mode);
+    wish.rounds = 2;
+    let mut hall = wish.open();
+    hall.first(fitting);
+    hall.round(Some("What about the hills?"), |asked| match asked.agent.as_str() {
+        "bob" => Err("the key is wrong".to_owned()),
+        "cyd" if asked.prompt == "seat" => {
+            let cited = r#""citations": [{"url": "https://www.Trams.example/report/#costs", "title": "Tram <b>costs</b>", "quote": "nine"}]"#;
+            Ok(position(Some("NO"), "# Wait\nfor | bids", 0.4).replace("\"citations\":[]", cited))
+        }
+        _ => fitting(asked),
+    });
+    hall.table.ok(Command::Synthesise { agent: None });
+    hall.settle(fitting);
+    hall
+}
+
+#[test]
+fn what_is_exported_reads_back_as_it_was() {
+    for mode in Mode::ALL {
+        let record = held(mode).record();
+        assert_eq!(Record::import(&record.export()), Ok(record), "{mode}");
+    }
+}
+
+#[test]
+fn an_import_is_a_completed_session_that_says_the_same() {
+    let record = held(Mode::Council).record();
+    let mut table = Table::empty("copy");
+    table.ok(Command::Import(Box::new(Record::import(&record.export()).unwrap())));
+    let copy = Record::fold(&SessionId::new("copy").unwrap(), &table.log).unwrap();
+    assert_eq!(copy.imported_from.as_ref(), Some(&record.session));
+    assert_eq!((table.session().status, table.session().rounds_completed), (Status::Completed, 2));
+    assert_eq!(copy.judgement(2), record.judgement(2));
+    assert_eq!(copy.minutes(), record.minutes());
+    let say = table.next_say(Some("Go on."));
+    let refused = table.refused(Command::Say(say)).to_string();
+    assert!(refused.starts_with("session is not active: it is completed"), "{refused}");
+}
+
+#[test]
+fn what_is_no_export_is_refused_with_the_reason() {
+    let good = held(Mode::Delphi).record().export();
+    let refused = |json: &str| Record::import(json).unwrap_err().to_string();
+    assert!(refused("").starts_with("this is not an exported debate: EOF"));
+    assert_eq!(
+        refused("{}"),
+        "this is not an exported debate: its field \"format\" is not \"roundtable-debate\""
+    );
+    let newer = good.replace("\"version\": 1", "\"version\": 7");
+    assert_eq!(Record::import(&newer), Err(ImportError::Newer { found: 7 }));
+    let cases = [
+        ("\"number\": 2", "\"number\": 9", "round 9 stands where round 2 belongs"),
+        (
+            "\"agent\": \"agt_ann\"",
+            "\"agent\": \"agt_eve\"",
+            "agt_eve speaks in round 1 and is not a member",
+        ),
+        ("\"topic\": \"Should", "\"topic\": 7, \"was\": \"Should", "invalid type"),
+        ("\"outcome\": \"completed\"", "\"result\": \"completed\"", "round 1 is not over"),
+    ];
+    for (from, to, why) in cases {
+        assert!(good.contains(from), "{from}");
+        let refused = refused(&good.replace(from, to));
+        assert!(
+            refused.starts_with("the exported debate is not whole:") && refused.contains(why),
+            "{refused}"
+        );
+    }
+    let huge = format!("\"{}\"", "x".repeat(17 * 1024 * 1024));
+    assert!(matches!(Record::import(&huge), Err(ImportError::TooLarge { .. })));
+}
+
+#[test]
+fn a_session_that_exists_takes_no_import() {
+    let record = held(Mode::Delphi).record();
+    let mut hall = Wish::of(Mode::Delphi).open();
+    hall.table.refused(Command::Import(Box::new(record)));
+}
+
+#[test]
+fn the_minutes_read_like_minutes() {
+    insta::assert_snapshot!(held(Mode::Collaborative).record().minutes());
+}
+
+#[test]
+fn the_export_has_the_consensus_and_what_is_pending() {
+    let mut wish = Wish::judged(Mode::Collaborative);
+    wish.change =
+        |opening| opening.agents[0].tools.push(roundtable_core::tool::ToolDecl::request_context());
+    let hall = wish.open();
+    let file: serde_json::Value =
+        serde_json::from_str(&held(Mode::Collaborative).record().export()).unwrap();
+    assert_eq!(file["consensus"][0]["agreementScore"], 0.5);
+    assert_eq!(file["synthesis"]["recommendation"], "Ask for bids.");
+    assert_eq!(file["rounds"][1]["focus"], "What about the hills?");
+    assert!(hall.record().rounds.is_empty());
+}
+
+#[test]
+fn what_people_provide_reaches_the_next_round_as_data_and_stands_in_the_record() {
+    let mut wish = Wish::of(Mode::Collaborative);
+    wish.change =
+        |opening| opening.agents[0].tools.push(roundtable_core::tool::ToolDecl::request_context());
+    let mut hall = wish.open();
+    hall.table.say(super::TOPIC);
+    let Some(roundtable_core::want::Want::CallModel { iteration, attempt, .. }) =
+        hall.table.session().wants().into_iter().next()
+    else {
+        panic!("Ann is asked")
+    };
+    let arguments = serde_json::json!({ "query": "How many riders?", "reason": "It decides.", "priority": "optional" });
+    let question = crate::table::ask("request_context", arguments);
+    let reply = crate::table::reply("", vec![question]);
+    hall.table.ok(roundtable_core::input::Report::ModelReplied { iteration, attempt, reply });
+    hall.settle(fitting);
+    let file: serde_json::Value = serde_json::from_str(&hall.record().export()).unwrap();
+    assert_eq!(file["pendingContextRequests"][0]["query"], "How many riders?");
+    let request = hall.record().pending_context_requests[0].id.clone();
+    hall.table
+        .say_with("And now?", vec![ContextResult::found(request.clone(), "Nine thousand")])
+        .unwrap();
+    hall.settle(fitting);
+    let second = hall.asked.iter().filter(|asked| asked.round == 2);
+    let told = format!("[{request}] How many riders?\nNine thousand");
+    assert!(second.into_iter().all(|asked| asked.rendered.text().contains(&told)));
+    assert_eq!(hall.record().rounds[1].provided[0].result.as_deref(), Some("Nine thousand"));
+    assert!(hall.record().pending_context_requests.is_empty());
+}

@@ -1,0 +1,133 @@
+//! The measure without a model: what it ranks, what it keeps apart, what it cannot see.
+
+use roundtable_core::debate::{Measure, Measured, Stance, letters};
+
+use super::id;
+
+fn measured(positions: &[(&str, Option<Stance>, &str)]) -> Vec<Measured> {
+    positions
+        .iter()
+        .map(|(agent, stance, text)| Measured {
+            agent: id(agent),
+            stance: *stance,
+            vector: letters(text),
+        })
+        .collect()
+}
+
+fn agreement(positions: &[(&str, Option<Stance>, &str)]) -> f64 {
+    Measure::of("letters", &measured(positions), &[]).agreement
+}
+
+const YES: Option<Stance> = Some(Stance::Yes);
+const NO: Option<Stance> = Some(Stance::No);
+const NEUTRAL: Option<Stance> = Some(Stance::Neutral);
+
+#[test]
+fn agreeing_split_and_opposed_positions_rank_in_that_order() {
+    let agreeing = [
+        ("ann", YES, "Build the tram now, it pays for itself in ten years"),
+        ("bob", YES, "The tram should be built now because it pays for itself"),
+        ("cyd", YES, "Build the tram: within ten years it pays for itself"),
+    ];
+    let split = [
+        ("ann", YES, "Build the tram now, it pays for itself in ten years"),
+        ("bob", YES, "The tram should be built now because it pays for itself"),
+        ("cyd", NEUTRAL, "First ask citizens, then decide between buses and rails"),
+    ];
+    let opposed = [
+        ("ann", YES, "Build the tram now, it pays for itself in ten years"),
+        ("bob", NO, "Never build it: concrete ruins the budget for a generation"),
+        ("cyd", NO, "More night buses are cheaper and come sooner"),
+    ];
+    let (agreeing, split, opposed) = (agreement(&agreeing), agreement(&split), agreement(&opposed));
+    assert!(agreeing > split + 0.1 && split > opposed + 0.1, "{agreeing} {split} {opposed}");
+}
+
+#[test]
+fn without_stances_words_alone_rank_in_that_order_too() {
+    let plain = |positions: [&str; 3]| {
+        let [a, b, c] = positions;
+        agreement(&[("ann", None, a), ("bob", None, b), ("cyd", None, c)])
+    };
+    let agreeing = plain([
+        "Postgres is the right database for this, with one replica",
+        "The right database for this is Postgres with a replica",
+        "Use Postgres with one replica as the database",
+    ]);
+    let split = plain([
+        "Postgres is the right database for this, with one replica",
+        "The right database for this is Postgres with a replica",
+        "Files on disk are enough until there is a second customer",
+    ]);
+    let opposed = plain([
+        "Postgres is the right database for this, with one replica",
+        "Files on disk are enough until there is a second customer",
+        "Buy a hosted queue and keep no state ourselves",
+    ]);
+    assert!(agreeing > split && split > opposed, "{agreeing} {split} {opposed}");
+}
+
+#[test]
+fn negation_is_what_vectors_cannot_see_and_stances_correct() {
+    let words = |stances: [Option<Stance>; 2]| {
+        let [first, second] = stances;
+        agreement(&[
+            ("ann", first, "We should build the tram"),
+            ("bob", second, "We should not build the tram"),
+        ])
+    };
+    assert!(words([None, None]) > 0.8, "without stances they look alike");
+    assert!(words([YES, NO]) < 0.25, "with stances they do not");
+}
+
+#[test]
+fn groups_hold_those_who_are_alike_and_never_two_sides() {
+    let positions = measured(&[
+        ("ann", YES, "Build the tram"),
+        ("bob", NO, "Build the tram"),
+        ("cyd", YES, "Build the tram now"),
+        ("dan", NEUTRAL, "Something about lunch menus"),
+    ]);
+    let measure = Measure::of("letters", &positions, &[]);
+    assert_eq!(measure.clusters, [vec![id("ann"), id("cyd")], vec![id("bob")], vec![id("dan")]]);
+}
+
+#[test]
+fn drift_is_nothing_for_the_same_words_and_much_for_another_side() {
+    let before = measured(&[
+        ("ann", YES, "Build the tram"),
+        ("bob", YES, "Build the tram"),
+        ("cyd", None, "Wait"),
+    ]);
+    let now = measured(&[
+        ("ann", YES, "Build the tram"),
+        ("bob", NO, "Build the tram"),
+        ("eve", None, "New here"),
+    ]);
+    let drift = Measure::of("letters", &now, &before).drift;
+    let shown: Vec<_> = drift.iter().map(|drift| (drift.agent.suffix(), drift.change)).collect();
+    assert_eq!(shown, [("ann", 0.0), ("bob", 0.5)]);
+}
+
+#[test]
+fn odd_vectors_are_measured_without_a_crash() {
+    let odd = |vector: Vec<f32>| Measured { agent: id("ann"), stance: None, vector };
+    for vectors in [
+        vec![],
+        vec![vec![]],
+        vec![vec![0.0], vec![0.0]],
+        vec![vec![1.0], vec![1.0, 2.0]],
+        vec![vec![f32::NAN], vec![1.0]],
+        vec![vec![f32::INFINITY], vec![1.0]],
+        vec![vec![f32::MAX, f32::MAX], vec![f32::MAX, f32::MIN]],
+    ] {
+        let positions: Vec<Measured> = vectors.into_iter().map(odd).collect();
+        let measure = Measure::of("odd", &positions, &positions);
+        assert!((0.0..=1.0).contains(&measure.agreement), "{measure:?}");
+        assert!(
+            measure.drift.iter().all(|drift| (0.0..=1.0).contains(&drift.change)),
+            "{measure:?}"
+        );
+    }
+}

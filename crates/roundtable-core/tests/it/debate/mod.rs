@@ -1,0 +1,210 @@
+//! Debates, decided and rendered without any model: a hall to hold them in.
+
+mod council;
+mod exits;
+mod export;
+mod judges;
+mod measures;
+mod privacy;
+mod prompts;
+mod roles;
+mod synthesis;
+
+use roundtable_core::agent::Agent;
+use roundtable_core::debate::{Measuring, Mode, Record, Rules, letters};
+use roundtable_core::event::Opening;
+use roundtable_core::id::AgentId;
+use roundtable_core::input::{Command, Report};
+use roundtable_core::prompt::RenderedPrompt;
+use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::want::Want;
+use serde_json::json;
+
+use crate::table::{Table, agent, reply};
+
+pub const TOPIC: &str = "Should the town build a tram?";
+
+/// A model call that a debate asks for.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Who is asked, without the prefix.
+    pub agent: String,
+    /// For what: the prompt's name.
+    pub prompt: String,
+    pub round: u32,
+    pub rendered: RenderedPrompt,
+}
+
+/// A debate under test.
+pub struct Hall {
+    pub table: Table,
+    /// Every model call so far, in order.
+    pub asked: Vec<Asked>,
+}
+
+/// What is held, by whom, how.
+pub struct Wish {
+    pub rules: Rules,
+    pub names: Vec<String>,
+    pub rounds: u32,
+    pub change: fn(&mut Opening),
+}
+
+impl Wish {
+    /// A debate of Ann, Bob and Cyd in three rounds.
+    pub fn of(mode: Mode) -> Self {
+        let names = ["Ann", "Bob", "Cyd"].map(str::to_owned).to_vec();
+        Self { rules: Rules { mode, ..Rules::default() }, names, rounds: 3, change: |_| {} }
+    }
+
+    /// The same with someone who analyses and, in a council, someone in the chair.
+    pub fn judged(mode: Mode) -> Self {
+        let mut wish = Self::of(mode);
+        wish.rules.analyst = Some(id("judge"));
+        wish.rules.chair = (mode == Mode::Council).then(|| id("chair"));
+        wish
+    }
+
+    pub fn opening(&self) -> Opening {
+        let mut agents: Vec<Agent> = self.names.iter().map(|name| agent(name)).collect();
+        let seats = agents.iter().map(|agent| agent.id.clone()).collect();
+        agents.extend(self.rules.chair.as_ref().map(|_| agent("Chair")));
+        agents.extend(self.rules.analyst.as_ref().map(|_| agent("Judge")));
+        let settings = Settings {
+            order: self.rules.mode.order(),
+            seats,
+            total_rounds: Some(self.rounds),
+            debate: Some(self.rules.clone()),
+            ..Settings::default()
+        };
+        let mut opening = Opening {
+            kind: Kind::Debate,
+            topic: TOPIC.to_owned(),
+            agents,
+            settings,
+            actor: None,
+            tenant: None,
+        };
+        (self.change)(&mut opening);
+        opening
+    }
+
+    pub fn open(&self) -> Hall {
+        let mut table = Table::empty("debate");
+        table.ok(Command::Open(Box::new(self.opening())));
+        Hall { table: table.quietly(), asked: Vec::new() }
+    }
+}
+
+impl Hall {
+    /// Runs a round to its end. `says` gives what each call is answered with; an error fails it.
+    pub fn round(&mut self, focus: Option<&str>, says: impl Fn(&Asked) -> Result<String, String>) {
+        match focus {
+            Some(focus) => self.table.say(focus),
+            None => self.table.go_on(),
+        };
+        self.settle(says);
+    }
+
+    /// The first round, with the topic.
+    pub fn first(&mut self, says: impl Fn(&Asked) -> Result<String, String>) {
+        self.round(Some(TOPIC), says);
+    }
+
+    /// Answers everything that is wanted, until nothing is.
+    pub fn settle(&mut self, says: impl Fn(&Asked) -> Result<String, String>) {
+        while let Some(want) = self.table.session().wants().into_iter().next() {
+            match want {
+                Want::CallModel { turn, iteration, attempt, .. } => {
+                    let asked = self.asked(&turn);
+                    let said = says(&asked);
+                    self.asked.push(asked);
+                    self.table.ok(match said {
+                        Ok(text) => Report::ModelReplied {
+                            iteration,
+                            attempt,
+                            reply: reply(&text, Vec::new()),
+                        },
+                        Err(error) => Report::ModelFailed { iteration, attempt, error },
+                    });
+                }
+                Want::Measure { round } => {
+                    let live = &self.table.live;
+                    let measuring = Measuring::of(&live.session, &live.window).unwrap();
+                    let vectors = measuring.texts.iter().map(|text| letters(text)).collect();
+                    let measure = measuring.finish("letters", vectors);
+                    self.table.ok(Report::Measured { round, measure });
+                }
+                other => panic!("a debate without tools wants {other:?}"),
+            }
+        }
+    }
+
+    fn asked(&self, turn: &roundtable_core::id::TurnId) -> Asked {
+        let live = &self.table.live;
+        let (rendered, _) = live.window.render(&live.session, turn).unwrap();
+        let round = live.session.round.as_ref().unwrap();
+        Asked {
+            agent: round.find_turn(turn).unwrap().agent.suffix().to_owned(),
+            prompt: live.window.prompt(&live.session, turn).unwrap().name,
+            round: round.number,
+            rendered,
+        }
+    }
+
+    pub fn record(&self) -> Record {
+        Record::fold(&self.table.session().id, &self.table.log).unwrap()
+    }
+
+    /// Who was asked for what in a round, in order.
+    pub fn calls(&self, round: u32) -> Vec<String> {
+        let own = self.asked.iter().filter(|asked| asked.round == round);
+        own.map(|asked| format!("{} {}", asked.agent, asked.prompt)).collect()
+    }
+}
+
+pub fn id(suffix: &str) -> AgentId {
+    AgentId::new(suffix).unwrap()
+}
+
+/// An answer as a model gives it.
+pub fn position(stance: Option<&str>, position: &str, confidence: f64) -> String {
+    json!({
+        "stance": stance, "position": position, "reasoning": format!("Because: {position}"),
+        "confidence": confidence, "keyPoints": ["it is useful"], "citations": []
+    })
+    .to_string()
+}
+
+/// What a model says that follows its instructions.
+pub fn fitting(asked: &Asked) -> Result<String, String> {
+    let Asked { agent, round, .. } = asked;
+    Ok(match asked.prompt.as_str() {
+        "frame" => json!({ "perspectives": [
+            { "name": "riders", "description": "those who would use it" },
+            { "name": "budget", "description": "those who pay for it" },
+            { "name": "climate", "description": "what it spares the air" }
+        ] })
+        .to_string(),
+        "rank" => json!({ "ranking": ["Member B", "Member A", "Member C"], "reasons": "B is clearest." }).to_string(),
+        "analyse" => json!({
+            "agreement": 0.5, "clusters": [], "commonGround": ["buses are full"], "disagreements": [],
+            "partialAgreements": [], "conditions": [], "uncertainties": [], "summary": "Half agree.",
+            "groupthinkWarning": null
+        })
+        .to_string(),
+        "synthesise" => json!({
+            "commonGround": ["buses are full"], "keyDifferences": ["the price"], "evolutionSummary": "Bob moved.",
+            "conclusion": "Build a line.", "recommendation": "Ask for bids.", "confidence": 0.7
+        })
+        .to_string(),
+        _ => {
+            let what = match agent.as_str() {
+                "ann" => "rails carry crowds",
+                "bob" => "rails cost less than roads",
+                _ => "rails are quiet",
+            };
+            position(Some("YES"), &format!("In round {round} it holds that {what}"), 0.7)
+        }
+    })
+}
