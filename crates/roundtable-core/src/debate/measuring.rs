@@ -27,10 +27,13 @@ impl Measuring {
         let rules = session.settings.debate.as_ref()?;
         let (round, earlier) = window.last_two(session)?;
         let names = prompt::panel(session, rules).names;
+        let seats = session.seats();
+        // By seat, and not by who was done first: that is another order after a crash.
         let positions = |spoken: &[Spoken]| -> Vec<(AgentId, Position)> {
-            of(spoken, Purpose::Answer)
-                .map(|answer| (answer.agent.clone(), Position::read(&answer.text)))
-                .collect()
+            let mut answers: Vec<&Spoken> = of(spoken, Purpose::Answer).collect();
+            answers.sort_by_key(|answer| seats.iter().position(|seat| *seat == answer.agent));
+            let read = |answer: &Spoken| (answer.agent.clone(), Position::read(&answer.text));
+            answers.into_iter().map(read).collect()
         };
         let now = positions(&round.spoken);
         let before = earlier.map(|round| positions(&round.spoken)).unwrap_or_default();
@@ -39,7 +42,7 @@ impl Measuring {
             analysis.and_then(|said| Consensus::read(&said.text, |name| names.find(name)));
         let texts =
             now.iter().chain(&before).map(|(_, position)| position.position.clone()).collect();
-        let seats = session.seats().len();
+        let seats = seats.len();
         Some(Self {
             texts,
             now,

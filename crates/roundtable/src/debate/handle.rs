@@ -290,8 +290,9 @@ impl Debate {
         let receipt = self.session.command(Command::Synthesise { agent: agent.cloned() }).await?;
         let mut updates = self.session.updates(Since::After(receipt.after)).await?;
         loop {
-            let record = self.record().await?;
+            // In this order: what is read later cannot be older than what is known to be over.
             let open = self.session.state().await?.round.is_some_and(|round| round.aside);
+            let record = self.record().await?;
             if let Some(summed) = find_summed(&record, agent, open)? {
                 return Ok(summed);
             }

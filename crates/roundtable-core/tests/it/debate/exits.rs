@@ -140,6 +140,28 @@ fn a_required_request_keeps_the_debate_open_and_its_answer_opens_the_next_round(
 }
 
 #[test]
+fn an_answer_that_the_panel_has_not_heard_keeps_the_debate_open() {
+    let mut wish = ending(Mode::Collaborative);
+    wish.change = |opening| opening.agents[0].tools.push(ToolDecl::request_context());
+    let mut hall = wish.open();
+    hall.table.say(TOPIC);
+    let Some(Want::CallModel { iteration, attempt, .. }) =
+        hall.table.session().wants().into_iter().next()
+    else {
+        panic!("Ann is asked")
+    };
+    let question =
+        ask("request_context", json!({ "query": "How many riders?", "reason": "It decides." }));
+    hall.table.ok(Report::ModelReplied { iteration, attempt, reply: reply("", vec![question]) });
+    // People are faster than the panel.
+    let request = hall.record().pending_context_requests[0].id.clone();
+    let result = roundtable_core::context_request::ContextResult::found(request, "Nine thousand");
+    hall.table.ok(Command::Provide(vec![result]));
+    hall.settle(|_| Ok(position(Some("YES"), "Build the tram", 0.9)));
+    assert_eq!(end(&hall), (Status::Active, None, None));
+}
+
+#[test]
 fn a_message_that_waits_goes_before_the_end() {
     let mut hall = ending(Mode::Collaborative).open();
     hall.table.say(TOPIC);

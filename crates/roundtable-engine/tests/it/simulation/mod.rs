@@ -1,5 +1,6 @@
 //! Crashes and faults, and the oracle that says what must hold after them.
 
+mod debate;
 mod drain;
 mod exhaustive;
 mod faults;
