@@ -77,3 +77,8 @@ mod tools_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/local-model.md")]
 mod local_model_guide {}
+
+/// The examples of the guides compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/debates.md")]
+mod debates_guide {}

@@ -111,7 +111,8 @@ impl SessionTask {
             // The start of an effectful call is a commit of its own, immediately before the call.
             let Some(tool_call) = begin else { return Ok(()) };
             let report = Report::EffectBegins { tool_call };
-            self.process(vec![Letter::Report { report: Box::new(report.into()), partials: None }]).await?;
+            self.process(vec![Letter::Report { report: Box::new(report.into()), partials: None }])
+                .await?;
         }
     }
 

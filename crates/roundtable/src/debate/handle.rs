@@ -1,17 +1,19 @@
 //! A debate, as an embedder holds it: a name and a way in. What it says is read from the log.
 
-use roundtable_core::context_request::{About, ContextRequest, ContextResult};
+use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::debate::{
     Added, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
 };
-use roundtable_core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent};
+use roundtable_core::event::{Body, RoundEvent};
 use roundtable_core::id::{AgentId, CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
-use roundtable_core::session::Session as State;
+use roundtable_core::session::Status;
 use roundtable_core::{MessageContext, Reject};
 use roundtable_engine::EngineError;
 use roundtable_ports::Receipt;
 
+use super::join::{join, next_number, next_take};
+use super::wait::{Reading, find_summed, is_settled};
 use crate::error::{Error, Result};
 use crate::session::{Events, Session, Since};
 
@@ -133,7 +135,7 @@ impl Debate {
     /// [`Error`] when there is no such round and none will come, or the log cannot be read.
     pub async fn wait(&self, number: u32) -> Result<Findings> {
         let mut updates = self.session.updates(Since::Start).await?;
-        let mut reading = Reading { number, opened: false };
+        let mut reading = Reading::new(number);
         loop {
             let event = updates.next_event().await?;
             if reading.is_done(&event) {
@@ -143,9 +145,7 @@ impl Debate {
                 {
                     return Ok(findings);
                 }
-                if record.status == roundtable_core::session::Status::Completed
-                    && record.round(number).is_none()
-                {
+                if record.status == Status::Completed && record.round(number).is_none() {
                     let hint = "no such round will follow; open another debate, or fork this one";
                     return Err(Reject::NotActive { status: "completed", hint }.into());
                 }
@@ -304,114 +304,6 @@ impl Debate {
     }
 }
 
-impl Continue {
-    /// Whether there is nothing in it that a running round would not know.
-    fn says_nothing(&self) -> bool {
-        self.focus.is_none() && self.results.is_empty()
-    }
-}
-
-/// The round that answers a wish already, if there is one.
-fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> {
-    let joined = |number: u32| Some(Continued { number, joined: true, warnings: Vec::new() });
-    let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
-    let Some(after) = wish.after_round else {
-        return match running {
-            Some(number) if wish.says_nothing() => Ok(joined(number)),
-            Some(round) => Err(Reject::Busy { round }.into()),
-            None => Ok(None),
-        };
-    };
-    if state.last_number > after {
-        return Ok(joined(after + 1));
-    }
-    if state.last_number < after {
-        let last = state.last_number;
-        return Err(invalid(format!("there is no round {after} yet; the last one is {last}")));
-    }
-    match running {
-        Some(round) => Err(Reject::Busy { round }.into()),
-        None => Ok(None),
-    }
-}
-
-fn next_number(state: &State) -> u32 {
-    state.last_number + 1 + u32::try_from(state.waiting.len()).unwrap_or_default()
-}
-
-fn next_take(state: &State, number: u32) -> u32 {
-    let takes = state.marks.iter().filter(|mark| mark.number == number).map(|mark| mark.take);
-    takes.max().unwrap_or(0) + 1
-}
-
-/// Looks for the event after which a round may be over.
-struct Reading {
-    number: u32,
-    opened: bool,
-}
-
-impl Reading {
-    fn is_done(&mut self, event: &Event) -> bool {
-        match &event.body {
-            Body::Round(RoundEvent::RoundOpened { number, .. }) => {
-                self.opened |= *number == self.number;
-                false
-            }
-            Body::Round(RoundEvent::RoundClosed { .. }) => self.opened,
-            Body::Context(ContextEvent::ContextRequested(request)) => {
-                self.opened && matches!(request.about, About::Approval { .. })
-            }
-            Body::Session(
-                SessionEvent::SessionCompleted { .. } | SessionEvent::SessionImported(_),
-            ) => true,
-            _ => false,
-        }
-    }
-}
-
-/// Whether a round is over, or waits for people.
-fn is_settled(record: &Record, findings: &Findings) -> bool {
-    let over = record.round(findings.number).is_some_and(|round| round.outcome.is_some());
-    over || !findings.requests.is_empty()
-}
-
-/// The synthesis of the debate as it stands, if it is there; an error if it failed and nothing is
-/// under way.
-fn find_summed(record: &Record, agent: Option<&AgentId>, open: bool) -> Result<Option<Summed>> {
-    let last = record
-        .rounds
-        .iter()
-        .rev()
-        .find(|round| round.outcome == Some(roundtable_core::event::RoundOutcome::Completed));
-    let Some(last) = last else { return Ok(None) };
-    let mut own = record.syntheses.iter().rev().filter(|one| {
-        one.number == last.number
-            && one.take == last.take
-            && agent.is_none_or(|agent| one.turn.agent == *agent)
-    });
-    let newest = own.clone().next();
-    if let Some(found) = own.find(|one| one.turn.answered()) {
-        return Ok(Some(Summed {
-            synthesis: Synthesis::read(&found.turn.text),
-            number: found.number,
-            agent: found.turn.agent.clone(),
-            spent: found.turn.spent,
-        }));
-    }
-    match newest {
-        Some(failed) if !open => {
-            let why = match &failed.turn.outcome {
-                Some(roundtable_core::event::TurnOutcome::Failed { error }) => error.clone(),
-                _ => "it was cut off".to_owned(),
-            };
-            Err(invalid(format!(
-                "the debate could not be summed up: {why}; ask again to try again"
-            )))
-        }
-        _ => Ok(None),
-    }
-}
-
 fn pick(record: &Record, number: Option<u32>) -> Result<u32> {
     number
         .or(record.last_round())
@@ -425,6 +317,6 @@ fn no_round(record: &Record, number: u32) -> Error {
     })
 }
 
-fn invalid(what: String) -> Error {
+pub(super) fn invalid(what: String) -> Error {
     Reject::Invalid { what }.into()
 }

@@ -3,7 +3,9 @@
 mod builder;
 mod cast;
 mod handle;
+mod join;
 mod list;
+mod wait;
 
 pub use builder::DebateBuilder;
 pub use handle::{Continue, Continued, Debate, Summed};

@@ -1,0 +1,302 @@
+//! From a log to a record.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
+use crate::agent::Agent;
+use crate::context_request::ContextResult;
+use crate::debate::Purpose;
+use crate::event::{
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, SessionEvent, Task, ToolCallEvent,
+    TurnEvent,
+};
+use crate::id::{AgentId, RoundId, SessionId, ToolCallId, TurnId};
+use crate::session::{Session, Status};
+
+/// A round, while the log is read.
+struct Open {
+    id: RoundId,
+    round: RecordedRound,
+    stages: Vec<Vec<AgentId>>,
+    active: bool,
+    aside: bool,
+}
+
+pub(super) struct Folding {
+    state: Session,
+    times: Option<(Timestamp, Timestamp)>,
+    rounds: Vec<Open>,
+    /// Which entry of its round's turns a turn is part of.
+    turns: BTreeMap<TurnId, usize>,
+    calls: BTreeMap<ToolCallId, TurnId>,
+    inputs: BTreeMap<String, String>,
+    provided: Vec<ContextResult>,
+    completed_because: Option<String>,
+    imported: Option<Record>,
+}
+
+impl Folding {
+    pub fn new(session: &SessionId) -> Self {
+        Self {
+            state: Session::new(session.clone()),
+            times: None,
+            rounds: Vec::new(),
+            turns: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+            provided: Vec::new(),
+            completed_because: None,
+            imported: None,
+        }
+    }
+
+    pub fn take(&mut self, event: &Event) {
+        let began = self.times.map_or(event.at, |(began, _)| began);
+        self.times = Some((began, event.at));
+        match &event.body {
+            Body::Session(body) => self.take_session(body),
+            Body::Round(body) => self.take_round(body, event),
+            Body::Turn(body) => self.take_turn(body, event),
+            Body::Iteration(body) => self.take_iteration(body, event),
+            Body::ToolCall(ToolCallEvent::ToolCallRequested { name, .. }) => {
+                if let (Some(call), Some(turn)) = (&event.place.tool_call, &event.place.turn) {
+                    self.calls.insert(call.clone(), turn.clone());
+                }
+                let name = name.clone();
+                self.change(event, |turn| turn.tools.push(name));
+            }
+            Body::Context(ContextEvent::ContextRequested(request)) => {
+                if let Some(open) = self.rounds.last_mut() {
+                    open.round.requests.push(request.clone());
+                }
+            }
+            Body::Context(ContextEvent::ContextProvided(result)) => {
+                self.provided.push(result.clone())
+            }
+            Body::ToolCall(_) | Body::Context(_) | Body::Unknown { .. } | Body::Redacted => {}
+        }
+        self.state.evolve(event);
+    }
+
+    fn take_session(&mut self, body: &SessionEvent) {
+        match body {
+            SessionEvent::SessionInputAccepted(accepted) => {
+                let id = accepted.context.message_id().to_owned();
+                self.inputs.extend(accepted.text.clone().map(|text| (id, text)));
+            }
+            SessionEvent::SessionRoundSuperseded { number, take, .. } => {
+                for open in self.rounds.iter_mut().filter(|open| open.is(*number, *take)) {
+                    open.active = false;
+                }
+            }
+            SessionEvent::SessionTakeSelected { number, take } => {
+                for open in self.rounds.iter_mut().filter(|open| open.round.number == *number) {
+                    open.active = open.round.take == *take;
+                }
+            }
+            SessionEvent::SessionCompleted { reason } => {
+                self.completed_because = Some(reason.clone())
+            }
+            SessionEvent::SessionForked { .. } => self.completed_because = None,
+            SessionEvent::SessionImported(record) => self.imported = Some(record.as_ref().clone()),
+            SessionEvent::SessionOpened(_)
+            | SessionEvent::SessionInputDropped { .. }
+            | SessionEvent::SessionPaused
+            | SessionEvent::SessionResumed => {}
+        }
+    }
+
+    fn take_round(&mut self, body: &RoundEvent, event: &Event) {
+        let Some(id) = event.place.round.clone() else { return };
+        match body {
+            RoundEvent::RoundOpened { number, take, stages, input, .. } => {
+                let focus = self.inputs.get(input.message_id()).cloned();
+                let topic = &self.state.topic;
+                let mut round = opened(*number, *take, event.at);
+                round.focus = focus.filter(|text| text != topic);
+                round.provided = std::mem::take(&mut self.provided);
+                self.rounds.push(Open {
+                    id,
+                    round,
+                    stages: stages.clone(),
+                    active: true,
+                    aside: false,
+                });
+            }
+            RoundEvent::RoundAsideOpened { number, take, agent, .. } => {
+                let round = opened(*number, *take, event.at);
+                let stages = vec![vec![agent.clone()]];
+                self.rounds.push(Open { id, round, stages, active: true, aside: true });
+            }
+            RoundEvent::RoundMeasured(measure) => {
+                if let Some(open) = self.open(&id) {
+                    open.round.measure = Some(measure.clone());
+                }
+            }
+            RoundEvent::RoundClosed { outcome } => {
+                if let Some(open) = self.open(&id) {
+                    open.round.closed_at = Some(event.at);
+                    open.round.outcome = Some(*outcome);
+                }
+            }
+        }
+    }
+
+    fn take_turn(&mut self, body: &TurnEvent, event: &Event) {
+        let (Some(id), Some(round)) = (event.place.turn.clone(), &event.place.round) else {
+            return;
+        };
+        match body {
+            TurnEvent::TurnStarted { agent, task: Task::Seat { stage, .. } } => {
+                let rules = self.state.settings.debate.clone().unwrap_or_default();
+                let Some(open) = self.open(round) else { return };
+                let purpose = if open.aside {
+                    Purpose::Synthesise
+                } else {
+                    rules.purpose(*stage as usize, &open.stages)
+                };
+                open.round.turns.push(RecordedTurn {
+                    agent: agent.clone(),
+                    purpose,
+                    outcome: None,
+                    text: String::new(),
+                    citations: Vec::new(),
+                    tools: Vec::new(),
+                    spent: Spent::default(),
+                });
+                let index = open.round.turns.len() - 1;
+                self.turns.insert(id, index);
+            }
+            // What a child turn takes is its parent's.
+            TurnEvent::TurnStarted { task, .. } => {
+                let parent = task.tool_call().and_then(|call| self.calls.get(call));
+                if let Some(index) = parent.and_then(|turn| self.turns.get(turn)).copied() {
+                    self.turns.insert(id, index);
+                }
+            }
+            TurnEvent::TurnEnded { outcome, .. } => {
+                let own = self.state.round.as_ref().and_then(|round| round.find_turn(&id));
+                if own.is_some_and(|turn| turn.parent.is_none()) {
+                    let outcome = outcome.clone();
+                    self.change(event, |turn| turn.outcome = Some(outcome));
+                }
+            }
+        }
+    }
+
+    fn take_iteration(&mut self, body: &IterationEvent, event: &Event) {
+        let turn = event.place.turn.as_ref();
+        let state = self.state.round.as_ref();
+        let is_child =
+            turn.and_then(|turn| state?.find_turn(turn)).is_some_and(|turn| turn.parent.is_some());
+        self.change(event, |turn| match body {
+            IterationEvent::ModelCallStarted { .. } => turn.spent.calls += 1,
+            IterationEvent::ModelCallFinished { text, citations, record, .. } => {
+                turn.spent = turn.spent.plus(Spent::finished(record));
+                if !is_child {
+                    turn.citations.extend(citations.iter().cloned());
+                    turn.said(text);
+                }
+            }
+            IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),
+            _ => {}
+        });
+    }
+
+    fn open(&mut self, id: &RoundId) -> Option<&mut Open> {
+        self.rounds.iter_mut().rev().find(|open| open.id == *id)
+    }
+
+    /// Changes the turn that an event belongs to.
+    fn change(&mut self, event: &Event, change: impl FnOnce(&mut RecordedTurn)) {
+        let (Some(id), Some(round)) = (&event.place.turn, &event.place.round) else { return };
+        let Some(index) = self.turns.get(id).copied() else { return };
+        if let Some(turn) = self.open(round).and_then(|open| open.round.turns.get_mut(index)) {
+            change(turn);
+        }
+    }
+
+    pub fn finish(self) -> Option<Record> {
+        let state = self.state;
+        let (created_at, updated_at) = self.times?;
+        if let Some(mut imported) = self.imported {
+            imported.imported_from = Some(imported.session);
+            imported.session = state.id;
+            imported.status = Status::Completed;
+            return Some(imported);
+        }
+        let rules = state.settings.debate.clone()?;
+        let (asides, rounds): (Vec<Open>, Vec<Open>) =
+            self.rounds.into_iter().partition(|open| open.aside);
+        let mut rounds: Vec<RecordedRound> =
+            rounds.into_iter().filter(|open| open.active).map(|open| open.round).collect();
+        rounds.sort_by_key(|round| round.number);
+        Some(Record {
+            members: members(&state.agents, &state.seats()),
+            session: state.id,
+            topic: state.topic,
+            rules,
+            total_rounds: state.settings.total_rounds,
+            status: state.status,
+            completed_because: self.completed_because,
+            created_at,
+            updated_at,
+            rounds,
+            pending_context_requests: state.requests,
+            syntheses: asides.into_iter().filter_map(synthesis).collect(),
+            imported_from: None,
+        })
+    }
+}
+
+impl Open {
+    fn is(&self, number: u32, take: u32) -> bool {
+        !self.aside && self.round.number == number && self.round.take == take
+    }
+}
+
+impl RecordedTurn {
+    fn said(&mut self, text: &str) {
+        if !text.is_empty() {
+            text.clone_into(&mut self.text);
+        }
+    }
+}
+
+fn opened(number: u32, take: u32, at: Timestamp) -> RecordedRound {
+    RecordedRound {
+        number,
+        take,
+        opened_at: at,
+        closed_at: None,
+        outcome: None,
+        focus: None,
+        provided: Vec::new(),
+        turns: Vec::new(),
+        requests: Vec::new(),
+        measure: None,
+    }
+}
+
+fn synthesis(open: Open) -> Option<RecordedSynthesis> {
+    let RecordedRound { number, take, turns, .. } = open.round;
+    let turn = turns.into_iter().next()?;
+    Some(RecordedSynthesis { number, take, turn })
+}
+
+fn members(agents: &[Agent], seats: &[AgentId]) -> Vec<Member> {
+    let member = |agent: &Agent| Member {
+        id: agent.id.clone(),
+        name: agent.name.clone(),
+        model: agent.model.clone(),
+        seat: seats
+            .iter()
+            .position(|seat| *seat == agent.id)
+            .and_then(|seat| u32::try_from(seat).ok()),
+    };
+    let mut members: Vec<Member> = agents.iter().map(member).collect();
+    members.sort_by_key(|member| member.seat.unwrap_or(u32::MAX));
+    members
+}
