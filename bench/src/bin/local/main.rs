@@ -1,0 +1,35 @@
+//! `cargo xtask bench local`: what the models in the box cost, beside a plain loop of floating-point
+//! numbers in the same run. One module per part.
+
+mod embedding;
+mod generation;
+mod plain;
+mod search;
+
+use std::path::PathBuf;
+
+use roundtable_bench::Report;
+
+/// The same as the product's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> anyhow::Result<()> {
+    let models = models();
+    let mut report = Report::default();
+    generation::measure(&mut report, &models)?;
+    embedding::measure(&mut report, &models)?;
+    search::measure(&mut report)?;
+    println!("\n{report}");
+    std::fs::create_dir_all("bench/results")?;
+    std::fs::write("bench/results/local.md", report.to_string())?;
+    println!("written: bench/results/local.md");
+    anyhow::ensure!(report.is_met(), "an aim is not met");
+    Ok(())
+}
+
+/// Where the weights are.
+fn models() -> PathBuf {
+    let named = std::env::var_os("ROUNDTABLE_MODELS_DIR").map(PathBuf::from);
+    named.unwrap_or_else(|| PathBuf::from("target/models"))
+}
