@@ -83,13 +83,13 @@ impl Shelf {
     /// Searches a matrix as of a mark. `read` brings it there, if it is not so far.
     pub fn nearest<T>(
         &self,
-        name: Name,
+        name: &Name,
         mark: Mark,
         dimension: usize,
         read: impl Fn(&mut Held) -> Result<(), LogError>,
         search: impl FnOnce(&Matrix<Arc<str>>) -> Result<T, VectorError>,
     ) -> Result<T, Stale> {
-        let held = self.take(&name, dimension);
+        let held = self.take(name, dimension);
         loop {
             {
                 let held = held.read().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +97,7 @@ impl Shelf {
                     let found = search(&held.matrix);
                     let bytes = held.matrix.bytes();
                     drop(held);
-                    self.note(&name, bytes);
+                    self.note(name, bytes);
                     let refused = |error: VectorError| LogError::Unavailable(error.to_string());
                     return found.map_err(|error| Stale::Log(refused(error)));
                 }
@@ -214,7 +214,7 @@ mod tests {
                     held.matrix.put(key.to_string().into(), &[1.0; 64]).map_err(refused)
                 })
             };
-            assert!(matches!(shelf.nearest(name, mark, 64, read, |found| Ok(found.len())), Ok(3)));
+            assert!(matches!(shelf.nearest(&name, mark, 64, read, |found| Ok(found.len())), Ok(3)));
             reads
         };
         assert_eq!([search("a"), search("b"), search("a")], [1, 1, 0]);

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_core::id::SessionId;
-use roundtable_local::search::Query;
+use roundtable_local::search::{Matrix, Query};
 use roundtable_ports::{
     FoundVector, LogError, NewVector, Space, VectorScope, VectorSearch, Vectors, VectorsError,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::append::execute;
-use super::shelf::{Shelf, Stale};
+use super::shelf::{Held, Shelf, Stale, catch_up};
 use super::writer::unavailable;
 use super::{SqliteStore, erase};
 
@@ -136,6 +136,9 @@ struct Look<'a> {
     most: usize,
 }
 
+/// A vector among the best of its scope: its score, the number of its rows, and its key.
+type Hit = (f32, i64, Arc<str>);
+
 impl Look<'_> {
     /// Ranks what is in these scopes; nothing when this moment has been overtaken by another
     /// search, which holds what is newer.
@@ -144,34 +147,37 @@ impl Look<'_> {
         scopes: &BTreeSet<VectorScope>,
     ) -> Result<Option<Vec<FoundVector>>, LogError> {
         let mut hits = Vec::new();
-        let space = self.space.to_string();
         for scope in scopes {
-            let Some(mark) = find_mark(self.connection, &space, scope.as_str())? else {
-                self.shelf.forget(scope.as_str());
-                continue;
-            };
-            let name = (space.clone(), scope.as_str().to_owned());
-            let read = |held: &mut _| super::shelf::catch_up(self.connection, held, mark);
-            let dimension = self.space.dimension();
-            match self.shelf.nearest(name, mark, dimension, read, |matrix| {
-                matrix.nearest(self.query, self.most).map(|hits| {
-                    let owned = hits.into_iter().map(|hit| (hit.score, hit.key.clone()));
-                    owned.collect::<Vec<_>>()
-                })
-            }) {
-                Ok(found) => hits
-                    .extend(found.into_iter().map(|(score, key)| (score, scope, mark.number, key))),
+            match self.inside(scope) {
+                Ok(found) => hits.extend(found.into_iter().map(|hit| (scope, hit))),
                 Err(Stale::Overtaken) => return Ok(None),
                 Err(Stale::Log(error)) => return Err(error),
             }
         }
-        hits.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, &a.3).cmp(&(b.1, &b.3))));
+        hits.sort_by(|(a_scope, a), (b_scope, b)| {
+            b.0.total_cmp(&a.0).then_with(|| (a_scope, &a.2).cmp(&(b_scope, &b.2)))
+        });
         hits.truncate(self.most);
-        let found = hits.into_iter().map(|(score, scope, number, key)| {
+        let found = hits.into_iter().map(|(scope, (score, number, key))| {
             let payload = payload(self.connection, number, &key)?;
             Ok(FoundVector { scope: scope.clone(), key: key.to_string(), score, payload })
         });
         found.collect::<Result<Vec<_>, LogError>>().map(Some)
+    }
+
+    /// The best of one scope.
+    fn inside(&self, scope: &VectorScope) -> Result<Vec<Hit>, Stale> {
+        let name = (self.space.to_string(), scope.as_str().to_owned());
+        let Some(mark) = find_mark(self.connection, &name.0, &name.1).map_err(Stale::Log)? else {
+            self.shelf.forget(scope.as_str());
+            return Ok(Vec::new());
+        };
+        let read = |held: &mut Held| catch_up(self.connection, held, mark);
+        let search = |matrix: &Matrix<Arc<str>>| {
+            let hits = matrix.nearest(self.query, self.most)?.into_iter();
+            Ok(hits.map(|hit| (hit.score, mark.number, hit.key.clone())).collect())
+        };
+        self.shelf.nearest(&name, mark, self.space.dimension(), read, search)
     }
 }
 
