@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use roundtable::models::local::weights::GENERATOR;
-use roundtable::models::local::{LocalModel, NAME, Trust};
+use roundtable::models::local::{LazyEmbedder, LocalEmbedder, LocalModel, NAME, Trust};
 
 use super::Config;
 use super::layers::Layers;
@@ -75,6 +75,17 @@ impl Config {
                 format!("the weights of the local model are not there; `{fetch}` gets them")
             }),
         }
+    }
+
+    /// What compares texts by meaning, read when it is first needed; or what is wrong with the
+    /// folder that was named for it.
+    pub fn embedder(&self) -> anyhow::Result<LazyEmbedder> {
+        let Some(folder) = &self.file.local.embedder else {
+            return Ok(LazyEmbedder::in_directory(&self.weights_dir()));
+        };
+        let own = LocalEmbedder::open(folder, Trust::Any);
+        let key = Key::of(["local", "embedder"]);
+        Ok(own.map_err(|error| self.mistake(key, error.to_string()))?.into())
     }
 
     /// Weights that were brought by hand: the keys that name them, and their places.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use roundtable::models::local::weights::WeightError;
+use roundtable::ports::Embedder as _;
 use serde_json::json;
 
 use crate::config::Config;
@@ -83,7 +84,8 @@ pub(crate) fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode
         let again = config.command("models fetch");
         let brought = config.brought_weights().into_iter();
         let brought = brought.map(|(key, path)| format!("{key} = {}\n", path.display()));
-        let lines = found.iter().map(line).chain([summary(&found, &directory, &again)]);
+        let summary = summary(&found, &directory, &again) + &compares(config)?;
+        let lines = found.iter().map(line).chain([summary]);
         out::plain(&lines.chain(brought).collect::<String>())
     };
     out::put(&text)?;
@@ -118,6 +120,13 @@ fn json_line(found: &Found) -> String {
         "sha256": file.sha256, "model": found.wheel.title, "licence": found.wheel.licence,
     });
     format!("{line}\n")
+}
+
+/// What texts are compared by.
+fn compares(config: &Config) -> anyhow::Result<String> {
+    let embedder = config.embedder()?;
+    let how = if embedder.is_hashed() { "their words, not by meaning" } else { "meaning" };
+    Ok(format!("Texts are compared by {how} ({}).\n", embedder.space()))
 }
 
 fn summary(found: &[Found], directory: &Path, fetch: &str) -> String {

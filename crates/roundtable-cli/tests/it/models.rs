@@ -42,6 +42,7 @@ fn what_is_missing_is_listed_with_the_command_that_gets_it() {
     all-MiniLM-L6-v2/vocab.txt              0.2 MB  missing  Apache-2.0
     all-MiniLM-L6-v2/tokenizer.json         0.5 MB  missing  Apache-2.0
     They belong into DATA/models; `roundtable models fetch --data-dir DATA` gets what is missing or damaged.
+    Texts are compared by their words, not by meaning (hashed-ngrams-1/512).
     ");
     let lines = home.json(&["models"]);
     assert_eq!(lines.len(), 4);
@@ -111,7 +112,9 @@ fn weights_are_fetched_checked_and_then_there() {
         .collect();
     assert_eq!(states, ["there"; 4]);
     let again = fetch(&home, "/nowhere", &[], &[]).ok();
-    assert!(again.ends_with(&format!("Everything is in {}/models.\n", home.path().display())));
+    let said = format!("Everything is in {}/models.\n", home.path().display());
+    let said = said + "Texts are compared by meaning (all-MiniLM-L6-v2/384).\n";
+    assert!(again.ends_with(&said), "{again}");
 }
 
 #[test]
@@ -153,14 +156,14 @@ fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
     let data = home.path().display().to_string();
     assert_eq!(
         refused.replace(&data, "DATA"),
-        "error: --model: the weights of the local model are not there; \
+        "error: the weights of the local model are not there; \
          `roundtable models fetch --data-dir DATA` gets them\n"
     );
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local/large"]).refused();
     assert!(refused.contains("local/large"), "{refused}");
     home.write("roundtable.toml", "[local]\nmodel = \"nowhere.gguf\"\n");
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();
-    assert_eq!(refused, "error: --model: nowhere.gguf is not there; local.model names it\n");
+    assert_eq!(refused, "error: nowhere.gguf is not there; local.model names it\n");
 }
 
 #[test]

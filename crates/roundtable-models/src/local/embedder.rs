@@ -23,15 +23,6 @@ pub enum EmbedderLoadError {
     Model(#[from] EmbedError),
 }
 
-/// The best embedder that needs no vendor: MiniLM, when its weights are in this directory, else one
-/// without weights, and why. This takes a moment; it blocks.
-pub fn embedder_in(directory: &Path) -> (Arc<dyn Embedder>, Option<EmbedderLoadError>) {
-    match LocalEmbedder::open(&directory.join(EMBEDDER), Trust::Known) {
-        Ok(embedder) => (Arc::new(embedder), None),
-        Err(error) => (Arc::new(HashedEmbedder::default()), Some(error)),
-    }
-}
-
 /// MiniLM. Clones share weights; texts are worked on by so many threads as the machine has, and
 /// never by those that drive sessions.
 #[derive(Clone)]

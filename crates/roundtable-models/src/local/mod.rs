@@ -8,9 +8,11 @@ mod ask;
 mod cut;
 mod data;
 mod embedder;
+mod lazy;
 mod model;
 pub mod weights;
 
-pub use embedder::{EmbedderLoadError, HashedEmbedder, LocalEmbedder, embedder_in};
+pub use embedder::{EmbedderLoadError, HashedEmbedder, LocalEmbedder};
+pub use lazy::LazyEmbedder;
 pub use model::{LocalModel, NAME, NOTICE};
 pub use roundtable_local::{LoadError, Trust};

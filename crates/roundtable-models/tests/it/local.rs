@@ -9,7 +9,7 @@ use roundtable_core::event::CallRecord;
 use roundtable_core::id::{IterationId, SessionId};
 use roundtable_core::message::Message;
 use roundtable_models::local::{
-    HashedEmbedder, LocalEmbedder, LocalModel, NAME, NOTICE, Trust, embedder_in, weights,
+    HashedEmbedder, LazyEmbedder, LocalEmbedder, LocalModel, NAME, NOTICE, Trust, weights,
 };
 use roundtable_ports::{
     Chunk, Embedder, Facts, Model, ModelError, ModelRequest, OutputSchema, ToolChoice,
@@ -187,7 +187,7 @@ async fn minilm_embeds_a_batch_in_order_as_it_embeds_one_by_one() {
     let texts = ["The invoice is late.", "Payment has not arrived.", "A cat sleeps.", ""];
     let batch = vectors(&embedder, &texts).await;
     for (text, vector) in texts.iter().zip(&batch) {
-        assert_eq!(vectors(&embedder, &[text]).await, [vector.clone()], "{text}");
+        assert_eq!(vectors(&embedder, &[text]).await[0], *vector, "{text}");
     }
     assert!(cosine(&batch[0], &batch[1]) > cosine(&batch[0], &batch[2]) + 0.2);
     let own = LocalEmbedder::open(&weights_dir().join(weights::EMBEDDER), Trust::Any).unwrap();
@@ -210,12 +210,29 @@ async fn without_weights_texts_that_share_words_lie_close_together() {
     assert_eq!(found, vectors(&embedder, &texts).await);
 }
 
-#[test]
-fn the_embedder_with_weights_is_taken_where_they_are_and_else_it_is_said_why_not() {
-    let (embedder, why) = embedder_in(&weights_dir());
-    assert_eq!((embedder.space().name(), why.is_none()), ("all-MiniLM-L6-v2", true));
+#[tokio::test]
+async fn the_embedder_with_weights_is_taken_where_they_are() {
+    let embedder = LazyEmbedder::in_directory(&weights_dir());
+    assert_eq!((embedder.space().name(), embedder.is_hashed()), ("all-MiniLM-L6-v2", false));
+    let [invoice, payment] = &vectors(&embedder, &["An invoice.", "A bill."]).await[..] else {
+        panic!("two texts, two vectors");
+    };
+    assert!(invoice.len() == embedder.space().dimension() && cosine(invoice, payment) > 0.5);
     let empty = tempfile::tempdir().unwrap();
-    let (embedder, why) = embedder_in(empty.path());
-    assert_eq!(embedder.space().name(), "hashed-ngrams-1");
-    assert!(why.unwrap().to_string().contains("`roundtable models fetch` gets it"));
+    let embedder = LazyEmbedder::in_directory(empty.path());
+    assert_eq!((embedder.space().name(), embedder.is_hashed()), ("hashed-ngrams-1", true));
+    assert_eq!(vectors(&embedder, &["An invoice."]).await[0].len(), 512);
+}
+
+#[tokio::test]
+async fn weights_that_turn_out_to_be_damaged_cost_the_vectors_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    for file in weights::EMBEDDER_FILES {
+        let path = directory.path().join(file.name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::File::create(path).unwrap().set_len(file.bytes).unwrap();
+    }
+    let embedder = LazyEmbedder::in_directory(directory.path());
+    let lost = embedder.embed(&["Hello".to_owned()]).await.unwrap_err();
+    assert!(lost.to_string().contains("`roundtable models fetch` gets it again"), "{lost}");
 }
