@@ -1,6 +1,7 @@
 //! The chores of this repository behind one command, `cargo xtask`. Knows the tools, nothing about the engine.
 
 mod bench;
+mod conformance;
 mod interop;
 mod mutants;
 mod run;
@@ -24,6 +25,8 @@ enum Chore {
     Tidy,
     /// Run one benchmark in the release profile; without a name, list them.
     Bench(bench::Args),
+    /// Hold the server against the protocol's own suite and other people's clients.
+    Conformance,
     /// Change the core in small ways and see whether a test notices.
     Mutants(mutants::Args),
     /// Our model clients against the vendors' own SDKs and a third-party proxy.
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::test(&args),
         Chore::Tidy => tidy::tidy(),
         Chore::Bench(args) => bench::bench(&args),
+        Chore::Conformance => conformance::conformance(),
         Chore::Mutants(args) => mutants::mutants(&args),
         Chore::Interop => interop::interop(),
     };
