@@ -1,17 +1,20 @@
 //! What a round came to, as callers read it.
 
+mod decision;
+mod response;
+
 use roundtable::core::id::{AgentId, IterationId, SessionId};
-use roundtable::core::message::Citation as CoreCitation;
-use roundtable::debate::{
-    Action as CoreAction, Exit as CoreExit, Findings, Response, Spent, Stance as CoreStance,
-    Standing,
-};
+use roundtable::debate::{Findings, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ask::Mode;
 use crate::host::HostTurn;
 use crate::wire::ContextRequest;
+
+use decision::{Decision, Evidence, Exit, Metadata, decision, evidence, exit, metadata};
+pub(crate) use decision::{Level, Side, Usage};
+pub(crate) use response::{AgentResponse, Stance};
 
 /// How a debate stands after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -41,195 +44,6 @@ impl From<Standing> for Status {
             Standing::Failed => Self::Failed,
         }
     }
-}
-
-/// For, against, or neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Stance {
-    Yes,
-    No,
-    Neutral,
-}
-
-impl From<CoreStance> for Stance {
-    fn from(stance: CoreStance) -> Self {
-        match stance {
-            CoreStance::Yes => Self::Yes,
-            CoreStance::No => Self::No,
-            CoreStance::Neutral => Self::Neutral,
-        }
-    }
-}
-
-/// How far the panel agrees, in a word: high from 0.7, medium from 0.4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
-    High,
-    Medium,
-    Low,
-}
-
-impl From<roundtable::debate::Level> for Level {
-    fn from(level: roundtable::debate::Level) -> Self {
-        match level {
-            roundtable::debate::Level::High => Self::High,
-            roundtable::debate::Level::Medium => Self::Medium,
-            roundtable::debate::Level::Low => Self::Low,
-        }
-    }
-}
-
-/// What to do with the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
-    /// Act on it.
-    Proceed,
-    /// Check it first.
-    Verify,
-    /// Look at the answers themselves: get_response_detail.
-    QueryDetail,
-}
-
-/// What to do with the result, and why.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Recommendation {
-    #[serde(rename = "type")]
-    pub kind: Action,
-    pub reason: String,
-}
-
-/// What the round comes to.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Decision {
-    pub consensus_level: Level,
-    /// From 0 (opposed) to 1 (of one mind).
-    pub agreement_score: f64,
-    pub action_recommendation: Recommendation,
-}
-
-/// What an agent came to in a round.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AgentResponse {
-    #[schemars(with = "String")]
-    pub agent_id: AgentId,
-    pub agent_name: String,
-    /// What its seat is there for.
-    pub role: String,
-    /// For, against, or neither, where that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stance: Option<Stance>,
-    /// Whether it took another side than its role has to.
-    #[serde(skip_serializing_if = "is_false")]
-    #[schemars(default)]
-    pub off_stance: bool,
-    pub position: String,
-    pub key_points: Vec<String>,
-    /// How sure it is, from 0 to 1, if it said so.
-    pub confidence: Option<f64>,
-    /// How much surer it is than in its last answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confidence_change: Option<f64>,
-    /// The sources that it named.
-    pub evidence_used: Vec<String>,
-    /// Why it did not answer, if it did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-impl AgentResponse {
-    pub fn of(response: &Response) -> Self {
-        let position = &response.position;
-        Self {
-            agent_id: response.agent.clone(),
-            agent_name: response.name.clone(),
-            role: response.role.to_owned(),
-            stance: position.stance.map(Into::into),
-            off_stance: response.off_stance,
-            position: position.position.clone(),
-            key_points: position.key_points.clone(),
-            confidence: position.confidence,
-            confidence_change: response.confidence_change,
-            evidence_used: response.citations.iter().filter_map(named).collect(),
-            error: response.failure().map(str::to_owned),
-        }
-    }
-}
-
-/// A source by the best name that it has.
-pub(crate) fn named(citation: &CoreCitation) -> Option<String> {
-    citation.url.clone().or_else(|| citation.title.clone())
-}
-
-/// Agents who hold opposite views on something.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Conflict {
-    pub issue: String,
-    pub sides: Vec<Side>,
-}
-
-/// Who holds what.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Side {
-    #[schemars(with = "String")]
-    pub agent_id: AgentId,
-    pub view: String,
-}
-
-/// What the result rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Evidence {
-    pub total_citations: usize,
-    pub conflicts: Vec<Conflict>,
-    pub consensus_summary: String,
-}
-
-/// Where there is more.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Metadata {
-    /// A resource with everything that was said in the round.
-    pub detail_reference: String,
-    /// What to check before the result is relied on.
-    pub verification_hints: Vec<String>,
-    pub has_more_details: bool,
-}
-
-/// What the debate took so far.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Usage {
-    /// Model calls.
-    pub calls: u64,
-    /// Tokens, prompts and replies together.
-    pub tokens: u64,
-    /// Dollars; null where a price is not known.
-    pub cost: Option<f64>,
-}
-
-impl Usage {
-    pub fn of(spent: Spent) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
-        let cost = spent.cost.map(|cost| cost as f64 / 1e6);
-        Self { calls: spent.calls, tokens: spent.tokens, cost }
-    }
-}
-
-/// Why a debate ended before its last round.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Exit {
-    pub criterion: &'static str,
-    pub reason: &'static str,
 }
 
 /// A turn that waits for the caller's own model.
@@ -335,61 +149,6 @@ pub(crate) fn speaking(findings: &Findings) -> Vec<String> {
         known.map_or_else(|| agent.suffix().to_owned(), |response| response.name.clone())
     };
     findings.speaking.iter().map(name).collect()
-}
-
-fn decision(findings: &Findings) -> Decision {
-    let decision = &findings.decision;
-    let kind = match decision.action {
-        CoreAction::Proceed => Action::Proceed,
-        CoreAction::Verify => Action::Verify,
-        CoreAction::QueryDetail => Action::QueryDetail,
-    };
-    Decision {
-        consensus_level: decision.level.into(),
-        agreement_score: decision.agreement,
-        action_recommendation: Recommendation { kind, reason: decision.reason.clone() },
-    }
-}
-
-fn evidence(findings: &Findings) -> Evidence {
-    let side =
-        |(agent, view): &(AgentId, String)| Side { agent_id: agent.clone(), view: view.clone() };
-    let conflicts = findings.conflicts.iter().map(|conflict| Conflict {
-        issue: conflict.issue.clone(),
-        sides: conflict.sides.iter().map(side).collect(),
-    });
-    Evidence {
-        total_citations: findings.sources.len(),
-        conflicts: conflicts.collect(),
-        consensus_summary: findings.judgement.summary.clone(),
-    }
-}
-
-fn metadata(findings: &Findings) -> Metadata {
-    let failed = findings.responses.iter().filter_map(|response| {
-        Some(format!("{} did not answer: {}", response.name, response.failure()?))
-    });
-    let astray = findings.responses.iter().filter(|response| response.off_stance);
-    let astray =
-        astray.map(|response| format!("{} took another side than its role has to", response.name));
-    let hints = findings.judgement.groupthink.clone().into_iter().chain(failed).chain(astray);
-    Metadata {
-        detail_reference: format!(
-            "roundtable://sessions/{}/rounds/{}",
-            findings.session, findings.number
-        ),
-        verification_hints: hints.collect(),
-        has_more_details: !findings.responses.is_empty(),
-    }
-}
-
-fn exit(exit: CoreExit) -> Exit {
-    let criterion = match exit {
-        CoreExit::Agreement => "agreement",
-        CoreExit::Convergence => "convergence",
-        CoreExit::Confidence => "confidence",
-    };
-    Exit { criterion, reason: exit.reason() }
 }
 
 /// What whoever reads the answer should do now.

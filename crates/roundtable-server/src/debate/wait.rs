@@ -103,3 +103,73 @@ fn told(findings: &Findings) -> String {
     };
     format!("Round {}{total}: {names}", findings.number)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use jiff::Timestamp;
+    use roundtable::Engine;
+    use roundtable::debate::Standing;
+    use roundtable::models::scripted::{Reply, Script, ScriptedModel};
+    use roundtable_testing::PausedClock;
+
+    use super::*;
+
+    /// Someone who writes down what is told, and when.
+    struct Listener {
+        engine: Engine,
+        heard: Mutex<Vec<(Timestamp, String)>>,
+        gone: CancellationToken,
+    }
+
+    #[async_trait]
+    impl Watch for Listener {
+        fn listens(&self) -> bool {
+            true
+        }
+
+        async fn tell(&self, message: &str) {
+            let now = self.engine.driver().parts().clock.now();
+            self.heard.lock().unwrap().push((now, message.to_owned()));
+        }
+
+        fn gone(&self) -> &CancellationToken {
+            &self.gone
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waits_hears_who_is_speaking_at_least_every_ten_seconds_and_is_answered_in_time()
+     {
+        let script = Script::default().voice("ann", [Reply::text("Yes.").at_gate("shut")]);
+        let model = ScriptedModel::new(script.voice("bob", [Reply::text("No.")]));
+        let engine = Engine::builder().model("scripted", model.clone());
+        let engine = engine.clock(PausedClock::starting(0)).build().await.unwrap();
+        let debate = engine.debate("Shall we?").agent("Ann").agent("Bob").start().await.unwrap();
+        let app = App::of(engine.clone());
+        let clock = || engine.driver().parts().clock.now();
+        let listener = Listener {
+            engine: engine.clone(),
+            heard: Mutex::default(),
+            gone: CancellationToken::new(),
+        };
+        let began = clock();
+        let findings = wait(&app, &debate, 1, &listener).await.unwrap();
+        assert_eq!(findings.standing, Standing::Running);
+        assert_eq!(clock().duration_since(began).as_secs(), 25);
+        let heard = listener.heard.lock().unwrap().clone();
+        let times = heard.iter().map(|(at, _)| *at).chain([clock()]);
+        let longest =
+            times.clone().zip(times.skip(1)).map(|(one, next)| next.duration_since(one)).max();
+        assert!(longest.unwrap().as_secs() <= 10, "{heard:?}");
+        assert_eq!(heard.last().unwrap().1, "Round 1/3: Ann");
+        listener.gone.cancel();
+        let before = clock();
+        wait(&app, &debate, 1, &listener).await.unwrap();
+        assert_eq!(clock(), before, "nobody waits for someone who is gone");
+        model.gates().open("shut");
+        assert_eq!(debate.wait(1).await.unwrap().standing, Standing::InProgress);
+        engine.shutdown().await;
+    }
+}

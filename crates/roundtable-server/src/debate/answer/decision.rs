@@ -1,0 +1,172 @@
+//! What a round comes to, what it rests on, and what to do with it.
+
+use roundtable::core::id::AgentId;
+use roundtable::debate::{Action as CoreAction, Exit as CoreExit, Findings, Spent};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How far the panel agrees, in a word: high from 0.7, medium from 0.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    High,
+    Medium,
+    Low,
+}
+
+impl From<roundtable::debate::Level> for Level {
+    fn from(level: roundtable::debate::Level) -> Self {
+        match level {
+            roundtable::debate::Level::High => Self::High,
+            roundtable::debate::Level::Medium => Self::Medium,
+            roundtable::debate::Level::Low => Self::Low,
+        }
+    }
+}
+
+/// What to do with the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// Act on it.
+    Proceed,
+    /// Check it first.
+    Verify,
+    /// Look at the answers themselves: get_response_detail.
+    QueryDetail,
+}
+
+/// What to do with the result, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Recommendation {
+    #[serde(rename = "type")]
+    pub kind: Action,
+    pub reason: String,
+}
+
+/// What the round comes to.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Decision {
+    pub consensus_level: Level,
+    /// From 0 (opposed) to 1 (of one mind).
+    pub agreement_score: f64,
+    pub action_recommendation: Recommendation,
+}
+
+/// Agents who hold opposite views on something.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Conflict {
+    pub issue: String,
+    pub sides: Vec<Side>,
+}
+
+/// Who holds what.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Side {
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    pub view: String,
+}
+
+/// What the result rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Evidence {
+    pub total_citations: usize,
+    pub conflicts: Vec<Conflict>,
+    pub consensus_summary: String,
+}
+
+/// Where there is more.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Metadata {
+    /// A resource with everything that was said in the round.
+    pub detail_reference: String,
+    /// What to check before the result is relied on.
+    pub verification_hints: Vec<String>,
+    pub has_more_details: bool,
+}
+
+/// What the debate took so far.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Usage {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens, prompts and replies together.
+    pub tokens: u64,
+    /// Dollars; null where a price is not known.
+    pub cost: Option<f64>,
+}
+
+impl Usage {
+    pub fn of(spent: Spent) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
+        let cost = spent.cost.map(|cost| cost as f64 / 1e6);
+        Self { calls: spent.calls, tokens: spent.tokens, cost }
+    }
+}
+
+/// Why a debate ended before its last round.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Exit {
+    pub criterion: &'static str,
+    pub reason: &'static str,
+}
+
+pub(super) fn decision(findings: &Findings) -> Decision {
+    let decision = &findings.decision;
+    let kind = match decision.action {
+        CoreAction::Proceed => Action::Proceed,
+        CoreAction::Verify => Action::Verify,
+        CoreAction::QueryDetail => Action::QueryDetail,
+    };
+    Decision {
+        consensus_level: decision.level.into(),
+        agreement_score: decision.agreement,
+        action_recommendation: Recommendation { kind, reason: decision.reason.clone() },
+    }
+}
+
+pub(super) fn evidence(findings: &Findings) -> Evidence {
+    let side =
+        |(agent, view): &(AgentId, String)| Side { agent_id: agent.clone(), view: view.clone() };
+    let conflicts = findings.conflicts.iter().map(|conflict| Conflict {
+        issue: conflict.issue.clone(),
+        sides: conflict.sides.iter().map(side).collect(),
+    });
+    Evidence {
+        total_citations: findings.sources.len(),
+        conflicts: conflicts.collect(),
+        consensus_summary: findings.judgement.summary.clone(),
+    }
+}
+
+pub(super) fn metadata(findings: &Findings) -> Metadata {
+    let failed = findings.responses.iter().filter_map(|response| {
+        Some(format!("{} did not answer: {}", response.name, response.failure()?))
+    });
+    let astray = findings.responses.iter().filter(|response| response.off_stance);
+    let astray =
+        astray.map(|response| format!("{} took another side than its role has to", response.name));
+    let hints = findings.judgement.groupthink.clone().into_iter().chain(failed).chain(astray);
+    Metadata {
+        detail_reference: format!(
+            "roundtable://sessions/{}/rounds/{}",
+            findings.session, findings.number
+        ),
+        verification_hints: hints.collect(),
+        has_more_details: !findings.responses.is_empty(),
+    }
+}
+
+pub(super) fn exit(exit: CoreExit) -> Exit {
+    let criterion = match exit {
+        CoreExit::Agreement => "agreement",
+        CoreExit::Convergence => "convergence",
+        CoreExit::Confidence => "confidence",
+    };
+    Exit { criterion, reason: exit.reason() }
+}

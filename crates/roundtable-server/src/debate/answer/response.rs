@@ -1,0 +1,85 @@
+//! What an agent came to in a round.
+
+use roundtable::core::id::AgentId;
+use roundtable::core::message::Citation as CoreCitation;
+use roundtable::debate::{Response, Stance as CoreStance};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// For, against, or neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Stance {
+    Yes,
+    No,
+    Neutral,
+}
+
+impl From<CoreStance> for Stance {
+    fn from(stance: CoreStance) -> Self {
+        match stance {
+            CoreStance::Yes => Self::Yes,
+            CoreStance::No => Self::No,
+            CoreStance::Neutral => Self::Neutral,
+        }
+    }
+}
+
+/// What an agent came to in a round.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentResponse {
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    pub agent_name: String,
+    /// What its seat is there for.
+    pub role: String,
+    /// For, against, or neither, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stance: Option<Stance>,
+    /// Whether it took another side than its role has to.
+    #[serde(skip_serializing_if = "is_false")]
+    #[schemars(default)]
+    pub off_stance: bool,
+    pub position: String,
+    pub key_points: Vec<String>,
+    /// How sure it is, from 0 to 1, if it said so.
+    pub confidence: Option<f64>,
+    /// How much surer it is than in its last answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence_change: Option<f64>,
+    /// The sources that it named.
+    pub evidence_used: Vec<String>,
+    /// Why it did not answer, if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl AgentResponse {
+    pub fn of(response: &Response) -> Self {
+        let position = &response.position;
+        Self {
+            agent_id: response.agent.clone(),
+            agent_name: response.name.clone(),
+            role: response.role.to_owned(),
+            stance: position.stance.map(Into::into),
+            off_stance: response.off_stance,
+            position: position.position.clone(),
+            key_points: position.key_points.clone(),
+            confidence: position.confidence,
+            confidence_change: response.confidence_change,
+            evidence_used: response.citations.iter().filter_map(named).collect(),
+            error: response.failure().map(str::to_owned),
+        }
+    }
+}
+
+/// A source by the best name that it has.
+pub(crate) fn named(citation: &CoreCitation) -> Option<String> {
+    citation.url.clone().or_else(|| citation.title.clone())
+}

@@ -1,0 +1,186 @@
+//! How far a panel agreed, and what the debate added.
+
+use roundtable::core::id::{AgentId, SessionId};
+use roundtable::debate::{Added as CoreAdded, Judgement, Vote as CoreVote};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::debate::answer::{Level, Side, Usage};
+
+/// Agents who hold one view.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Cluster {
+    #[schemars(with = "Vec<String>")]
+    pub agents: Vec<AgentId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
+}
+
+/// Something that agents disagree on.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Disagreement {
+    pub issue: String,
+    pub views: Vec<Side>,
+}
+
+/// The measure without a model: it sees what positions are about, and not a negation in them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Measured {
+    /// What made the vectors.
+    pub by: String,
+    pub agreement: f64,
+    pub clusters: Vec<Cluster>,
+    /// How far each moved since the round before, from 0 to 1.
+    pub drift: Vec<Drift>,
+}
+
+/// How far an agent moved.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Drift {
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    pub change: f64,
+}
+
+/// How far the panel agreed in a round.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Consensus {
+    #[schemars(with = "String")]
+    pub session_id: SessionId,
+    pub round_number: u32,
+    pub consensus_level: Level,
+    /// The figure that counts: the analyst's, else the measured one.
+    pub agreement: f64,
+    /// In a few sentences.
+    pub summary: String,
+    pub clusters: Vec<Cluster>,
+    pub common_ground: Vec<String>,
+    pub disagreements: Vec<Disagreement>,
+    pub partial_agreements: Vec<String>,
+    pub conditions: Vec<String>,
+    pub uncertainties: Vec<String>,
+    /// Why the agreement may be worth less than it looks.
+    pub groupthink_warning: Option<String>,
+    /// The verdict of a council's chair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// The measure without a model.
+    pub measured: Option<Measured>,
+    /// Why no model judged, if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analysis_error: Option<String>,
+    /// What the debate added to its first round, once there is a second one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<Added>,
+}
+
+impl Consensus {
+    pub fn of(session: &SessionId, judgement: Judgement, added: Option<CoreAdded>) -> Self {
+        let consensus = judgement.consensus.unwrap_or_default();
+        let measure = judgement.measure;
+        let told = consensus.clusters.into_iter();
+        let told = told.map(|cluster| Cluster { agents: cluster.agents, view: Some(cluster.view) });
+        let clusters: Vec<Cluster> = told.collect();
+        let measured = measure.map(|measure| Measured {
+            by: measure.by,
+            agreement: measure.agreement,
+            clusters: measure
+                .clusters
+                .into_iter()
+                .map(|agents| Cluster { agents, view: None })
+                .collect(),
+            drift: measure
+                .drift
+                .into_iter()
+                .map(|it| Drift { agent_id: it.agent, change: it.change })
+                .collect(),
+        });
+        let usual =
+            || measured.as_ref().map(|measured| measured.clusters.clone()).unwrap_or_default();
+        let disagreement = |it: roundtable::debate::Disagreement| Disagreement {
+            issue: it.issue,
+            views: it.views.into_iter().map(side).collect(),
+        };
+        Self {
+            session_id: session.clone(),
+            round_number: judgement.number,
+            consensus_level: roundtable::debate::Level::of(judgement.agreement).into(),
+            agreement: judgement.agreement,
+            summary: judgement.summary,
+            clusters: if clusters.is_empty() { usual() } else { clusters },
+            common_ground: consensus.common_ground,
+            disagreements: consensus.disagreements.into_iter().map(disagreement).collect(),
+            partial_agreements: consensus.partial_agreements,
+            conditions: consensus.conditions,
+            uncertainties: consensus.uncertainties,
+            groupthink_warning: judgement.groupthink,
+            verdict: judgement.verdict.map(|verdict| verdict.position),
+            measured,
+            analysis_error: judgement.failure,
+            added: added.map(Added::of),
+        }
+    }
+}
+
+fn side(view: roundtable::debate::View) -> Side {
+    Side { agent_id: view.agent, view: view.view }
+}
+
+/// How many take which side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Vote {
+    pub yes: u32,
+    pub no: u32,
+    pub neutral: u32,
+    /// Without a side.
+    pub open: u32,
+}
+
+impl From<CoreVote> for Vote {
+    fn from(vote: CoreVote) -> Self {
+        Self { yes: vote.yes, no: vote.no, neutral: vote.neutral, open: vote.open }
+    }
+}
+
+/// An agent that changed its position.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Changed {
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    pub before: String,
+    pub after: String,
+}
+
+/// What the debate added: the vote before any exchange against the last one, and what that took.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Added {
+    pub first_vote: Vote,
+    pub last_vote: Vote,
+    pub agreement_before: f64,
+    pub agreement_after: f64,
+    pub changed: Vec<Changed>,
+    /// What all rounds after the first took.
+    pub usage: Usage,
+}
+
+impl Added {
+    fn of(added: CoreAdded) -> Self {
+        let changed = added.changed.into_iter().map(|changed| Changed {
+            agent_id: changed.agent,
+            before: changed.before.position,
+            after: changed.after.position,
+        });
+        Self {
+            first_vote: added.first.into(),
+            last_vote: added.last.into(),
+            agreement_before: added.agreement_before,
+            agreement_after: added.agreement_after,
+            changed: changed.collect(),
+            usage: Usage::of(added.spent),
+        }
+    }
+}
