@@ -87,7 +87,16 @@ impl Spend {
         })
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// So many times this.
+    pub(crate) fn times(self, count: u32) -> Self {
+        Self {
+            calls: self.calls.saturating_mul(count.into()),
+            tokens: self.tokens.saturating_mul(count.into()),
+            cost: self.cost.saturating_mul(count.into()),
+        }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls.saturating_add(other.calls),
             tokens: self.tokens.saturating_add(other.tokens),

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use roundtable_core::budget::Price;
 use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
 
-use crate::retry::begin;
+use crate::retry::{begin, may_be_billed};
 
 /// A chain of models, asked in order until one begins to answer. Which one did is in the record of
 /// the call.
@@ -46,13 +46,14 @@ impl Model for Fallback {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let mut why: Option<ModelError> = None;
+        let (mut why, mut broken_off): (Option<ModelError>, u32) = (None, 0);
         for model in &self.chain {
-            match begin(&**model, request.clone()).await {
+            match begin(&**model, request.clone(), broken_off).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if !another_may_help(&error) => return Err(error),
                 // What may pass is worth more to the caller than what will not.
                 Err(error) => {
+                    broken_off += u32::from(may_be_billed(&error));
                     why = Some(why.filter(ModelError::is_transient).unwrap_or(error));
                 }
             }

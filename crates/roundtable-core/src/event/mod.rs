@@ -411,6 +411,10 @@ pub struct CallRecord {
     pub cost: Option<u64>,
     /// Why it stopped.
     pub stop: StopReason,
+    /// How many attempts before it broke off after they were sent: a provider may have billed each
+    /// of them, so each counts as much as was set aside for the call.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub broken_off: u32,
 }
 
 /// What happens to an iteration and its model call.

@@ -280,7 +280,8 @@ impl Session {
                 self.note_perspectives(event, text);
                 let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
                 self.settle(&event.place, phase, |reserved| {
-                    Spend::actual(record.usage, record.cost, reserved)
+                    let spent = Spend::actual(record.usage, record.cost, reserved);
+                    spent.plus(reserved.times(record.broken_off))
                 });
                 if *calls == 0 {
                     self.end_turn_at(&event.place, TurnOutcome::Answered);

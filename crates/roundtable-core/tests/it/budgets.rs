@@ -189,6 +189,18 @@ fn a_money_budget_ends_a_turn_too() {
 }
 
 #[test]
+fn f28_attempts_that_broke_off_are_paid_for_as_if_they_had_been_billed() {
+    let mut table = session_with(tokens(1_000), vec![searcher("Ada")]);
+    table.say("Hello");
+    let reserved = table.session().account.reserved;
+    let mut reply = counted("Hi", Vec::new(), 20, 10);
+    reply.record.broken_off = 2;
+    table.ok(table.replied("r1.t1.i1", reply));
+    let spent = table.session().account.spent;
+    assert_eq!((spent.calls, spent.tokens), (3, 30 + 2 * reserved.tokens));
+}
+
+#[test]
 fn a_round_has_a_budget_of_its_own_and_the_next_one_too() {
     let settings = Settings { round_limits: calls(1), ..Settings::default() };
     let mut table = Table::open_with(vec![searcher("Ada")], settings);

@@ -139,6 +139,7 @@ fn record(finish: Finish) -> CallRecord {
         }),
         cost: Some(0),
         stop: StopReason::End,
+        broken_off: 0,
         ..CallRecord::default()
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use roundtable_core::event::CallRecord;
-use roundtable_models::{Retry, RetryPolicy};
+use roundtable_models::{Fallback, Retry, RetryPolicy};
 use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
 use tokio::time::Instant;
 
@@ -130,4 +130,19 @@ async fn f28_the_deadline_fires_while_nothing_is_said() {
     let retry = Retry::new(Arc::new(Silent), RetryPolicy::default());
     let error = retry.stream(request("ann", 1, 1)).await.err();
     assert_eq!(error, Some(ModelError::Timeout));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f28_an_answer_says_how_many_attempts_before_it_may_have_been_billed() {
+    let broken = || ModelError::Broken("cut".to_owned());
+    let model = Failing::new(&[broken(), busy(), ModelError::Timeout]);
+    let retry = Retry::new(model, RetryPolicy::default());
+    let mut answer = retry.stream(request("ann", 1, 1)).await.unwrap();
+    let Some(Ok(Chunk::Done(record))) = answer.next().await else { panic!("no answer") };
+    assert_eq!(record.broken_off, 2, "who says no does not bill");
+
+    let chain: [Arc<dyn Model>; 2] = [Failing::new(&[broken()]), Failing::new(&[])];
+    let mut answer = Fallback::new(chain).stream(request("ann", 1, 1)).await.unwrap();
+    let Some(Ok(Chunk::Done(record))) = answer.next().await else { panic!("no answer") };
+    assert_eq!(record.broken_off, 1);
 }
