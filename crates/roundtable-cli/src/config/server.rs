@@ -52,6 +52,14 @@ impl Config {
         }
     }
 
+    /// Refuses tokens that are none: a server that leaves one out would let in whom it was to keep
+    /// out.
+    pub fn check_access(&self) -> Result<(), Mistakes> {
+        let wrong = self.mistakes().into_iter();
+        let wrong = wrong.filter(|mistake| mistake.key.0.first().is_some_and(|it| it == "token"));
+        Mistakes::of(wrong.collect()).map_or(Ok(()), Err)
+    }
+
     fn tokens(&self) -> Tokens {
         let known = self.file.token.iter().filter_map(|token| {
             let actor = token.actor.clone()?;

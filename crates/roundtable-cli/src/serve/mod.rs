@@ -33,6 +33,7 @@ impl Options {
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    config.check_access()?;
     let (address, settings) = (config.listen()?, config.server_settings());
     // Before the port is taken: for a moment it would be open to all.
     check(address, &settings.tokens)?;

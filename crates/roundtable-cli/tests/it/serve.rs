@@ -55,6 +55,33 @@ fn it_does_not_listen_to_everyone_without_tokens() {
 }
 
 #[test]
+fn a_token_that_is_none_keeps_the_server_from_starting() {
+    let home = Home::new();
+    for token in [
+        "value_env = \"NOT_SET\"\nactor = \"ann\"",
+        "value = \"short\"\nactor = \"ann\"",
+        "value = \"long-enough-0123456789\"",
+    ] {
+        home.write("roundtable.toml", &format!("[[token]]\n{token}\n"));
+        let ran = home.run_with(&[], &["serve", "--listen", "127.0.0.1:0"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{token}: {}", ran.err);
+        assert!(ran.err.contains("token.0"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn with_tokens_nobody_gets_in_without_one() {
+    let home = Home::new();
+    let token = "[[token]]\nvalue = \"long-enough-0123456789\"\nactor = \"ann\"\n";
+    let config = home.write("roundtable.toml", token);
+    let (child, url) = serve(&home, &["--config", config.to_str().unwrap()]);
+    assert!(get(&url, "/health").starts_with("HTTP/1.1 200"));
+    assert!(get(&url, "/api/sessions").starts_with("HTTP/1.1 401"));
+    signal(&child, "-TERM");
+    finish(child);
+}
+
+#[test]
 fn it_says_so_when_the_port_is_taken() {
     let home = Home::new();
     let (child, url) = serve(&home, &[]);
