@@ -26,7 +26,7 @@ pub struct Parts {
     pub models: BTreeMap<String, Arc<dyn Model>>,
     /// The tools.
     pub tools: Toolset,
-    /// Who makes vectors of what the panels of debates hold; without one, letters are compared.
+    /// Who makes vectors of what the panels of debates hold; without one, stances alone count.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// How it runs.
     pub config: Config,

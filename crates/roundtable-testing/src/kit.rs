@@ -13,8 +13,9 @@ use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::settings::{Kind, Settings};
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, Toolset};
+use roundtable_models::local::HashedEmbedder;
 use roundtable_models::scripted::{Script, ScriptedModel};
-use roundtable_ports::{Bell, DynTool, Model, Store};
+use roundtable_ports::{Bell, DynTool, Embedder, Model, Store};
 
 use crate::{CountedIds, PausedClock};
 
@@ -26,6 +27,8 @@ pub struct Kit {
     pub model: ScriptedModel,
     /// More models, by the names that agents use.
     pub models: BTreeMap<String, Arc<dyn Model>>,
+    /// Who makes vectors of what the panels of debates hold.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// A bell other than the store's own.
     pub bell: Option<Arc<dyn Bell>>,
     /// The tools.
@@ -45,6 +48,7 @@ impl Kit {
             store: Arc::new(MemoryStore::new()),
             model: ScriptedModel::new(script),
             models: BTreeMap::new(),
+            embedder: Some(Arc::new(HashedEmbedder::default())),
             bell: None,
             tools: Vec::new(),
             config: Config::default(),
@@ -80,7 +84,7 @@ impl Kit {
             ids: Arc::new(CountedIds::new("fresh")),
             models,
             tools: Toolset::new(self.tools.iter().cloned()).expect("valid schemas"),
-            embedder: None,
+            embedder: self.embedder.clone(),
             config: self.config.clone(),
         };
         Engine::start(parts).await.expect("a store that takes the node")

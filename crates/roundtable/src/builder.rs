@@ -8,6 +8,7 @@ use roundtable_backend::{MemoryStore, SqliteStore};
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
+use roundtable_models::local::HashedEmbedder;
 use roundtable_ports::{Clock, DynTool, Embedder, Ids, Model, Store, Tool};
 
 use crate::engine::{Defaults, Engine};
@@ -19,7 +20,7 @@ pub struct Builder {
     directory: Option<PathBuf>,
     models: BTreeMap<String, Arc<dyn Model>>,
     defaults: Defaults,
-    embedder: Option<Arc<dyn Embedder>>,
+    embedder: Arc<dyn Embedder>,
     tools: Vec<Arc<dyn DynTool>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -33,7 +34,7 @@ impl Default for Builder {
             directory: None,
             models: BTreeMap::new(),
             defaults: Defaults::default(),
-            embedder: None,
+            embedder: Arc::new(HashedEmbedder::default()),
             tools: Vec::new(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(UuidIds),
@@ -75,11 +76,11 @@ impl Builder {
         self
     }
 
-    /// Has this embedder compare what the panels of debates hold. Without one, letters are compared:
-    /// that is worth less, and needs nothing.
+    /// Has this embedder compare what the panels of debates hold, instead of hashed words: those know
+    /// which words two positions share, and nothing of what they mean.
     #[must_use]
     pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
-        self.embedder = Some(Arc::new(embedder));
+        self.embedder = Arc::new(embedder);
         self
     }
 
@@ -142,7 +143,7 @@ impl Builder {
             ids: self.ids,
             models: self.models,
             tools: Toolset::new(self.tools)?,
-            embedder: self.embedder,
+            embedder: Some(self.embedder),
             config: self.config,
         };
         Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))

@@ -171,34 +171,3 @@ fn cosine(one: &[f32], other: &[f32]) -> f64 {
 fn digits(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
-
-/// How long the vectors of letter groups are.
-const LENGTH: usize = 256;
-
-/// What the vectors of [`letters`] are called.
-pub const LETTERS: &str = "letter groups";
-
-/// A vector of a text without any model: its words and groups of four letters, counted by hash.
-/// It knows which words two texts share and nothing else.
-pub fn letters(text: &str) -> Vec<f32> {
-    let mut vector = vec![0.0f32; LENGTH];
-    let plain = text.to_lowercase();
-    for word in plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        vector[bucket(word)] += 1.0;
-        let padded: Vec<char> = std::iter::once(' ').chain(word.chars()).chain([' ']).collect();
-        for group in padded.windows(4) {
-            vector[bucket(&group.iter().collect::<String>())] += 0.5;
-        }
-    }
-    // A word said ten times is not ten times as important.
-    vector.iter_mut().for_each(|count| *count = count.sqrt());
-    vector
-}
-
-/// FNV-1a, because it has to be the same in every version.
-fn bucket(text: &str) -> usize {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    usize::try_from(hash % LENGTH as u64).unwrap_or_default()
-}

@@ -38,7 +38,7 @@ pub use exit::Exit;
 pub use export::ImportError;
 pub use findings::{Action, Conflict, Decision, Findings, Response, Standing};
 pub use judgement::Judgement;
-pub use measure::{Drift, LETTERS, Measure, Measured, letters};
+pub use measure::{Drift, Measure, Measured};
 pub use measuring::Measuring;
 pub use mode::{Mode, Role, UnknownMode};
 pub(crate) use names::Names;

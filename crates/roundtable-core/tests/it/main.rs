@@ -11,6 +11,7 @@
 
 mod table;
 mod trace;
+mod vectors;
 
 mod approvals;
 mod budgets;

@@ -93,3 +93,26 @@ fn a_schema_is_closed_when_every_object_in_it_is() {
     open["properties"]["score"] = json!({"type": "object"});
     assert!(!is_closed(&open));
 }
+
+/// The same shape, where prose will do.
+fn lenient() -> Shape {
+    let Shape::Held(held) = held(OutputMode::Instruction) else { panic!("it is held") };
+    Shape::Held(Box::new(Held { or_text: true, ..*held }))
+}
+
+#[test]
+fn where_prose_will_do_words_that_are_no_data_are_the_reply_and_data_is_still_taken() {
+    let reply = |said: &str, stop: StopReason| shaped(lenient(), vec![text(said), done(stop)]);
+    let words = "I would rather say it in words.";
+    assert_eq!(reply(words, StopReason::End), Ok(vec![text(words), done(StopReason::End)]));
+    let misfit = "{\"score\": \"high\"}";
+    assert_eq!(reply(misfit, StopReason::End), Ok(vec![text(misfit), done(StopReason::End)]));
+    let cut = "{\"score\": 7, \"why";
+    assert_eq!(reply(cut, StopReason::MaxTokens), Ok(vec![text(cut), done(StopReason::MaxTokens)]));
+    let data = "So: {\"score\": 7}";
+    assert_eq!(
+        reply(data, StopReason::End),
+        Ok(vec![text("{\"score\":7}"), done(StopReason::End)])
+    );
+    assert!(reply("  ", StopReason::End).is_err(), "nothing is no prose either");
+}

@@ -17,6 +17,7 @@ use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::session::Session;
 use roundtable_engine::{Config, Engine, Parts, Toolset};
+use roundtable_models::local::HashedEmbedder;
 use roundtable_models::scripted::{Script, ScriptedModel};
 use roundtable_ports::{Clock as _, Ids, Model};
 use tokio::runtime::{Builder, Runtime};
@@ -212,7 +213,7 @@ impl World {
             ids: Arc::new(OwnIds { process: self.lives, last: AtomicU64::new(0) }),
             models: BTreeMap::from([("scripted".to_owned(), model)]),
             tools: Toolset::new(self.workshop.tools()).expect("valid schemas"),
-            embedder: None,
+            embedder: Some(Arc::new(HashedEmbedder::default())),
             config: self.config.clone(),
         };
         Engine::start(parts).await.expect("a store that takes the node")

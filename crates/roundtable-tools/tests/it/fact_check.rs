@@ -92,3 +92,31 @@ async fn a_quote_without_words_is_refused() {
     let result = checked(" … \"\" ", None, false).await;
     assert_eq!(result, ToolResult::failed("there are no words in the quote"));
 }
+
+#[tokio::test]
+async fn in_a_debate_without_names_a_quote_is_found_without_a_name() {
+    let check = Reply::calls([Call::new("fact_check", json!({ "quote": "Rust is fast" }))]);
+    let script = Script::default()
+        .voice("ann", [Reply::text("Rust is fast.")])
+        .voice("bob", [Reply::text("Hm.")])
+        .voice("bob", [check, Reply::text("So.")]);
+    let model = ScriptedModel::new(script);
+    let engine = Engine::builder().model("scripted", model).tool(FactCheck).build().await.unwrap();
+    let mut bob = Agent::new("Bob", "scripted").unwrap();
+    bob.tools = vec![FactCheck.declare()];
+    let wish = engine.debate("Which language?").mode(Mode::Delphi).agent("Ann").participant(bob);
+    let debate = wish.rounds(2).run().await.unwrap();
+    debate.wait(2).await.unwrap();
+    let log = debate.session().log().await.unwrap();
+    engine.shutdown().await;
+    let result = log.iter().find_map(|event| match &event.body {
+        Body::ToolCall(ToolCallEvent::ToolCallFinished(ToolOutcome::Returned(result))) => {
+            Some(result.clone())
+        }
+        _ => None,
+    });
+    let result = result.unwrap();
+    assert!(result.message.contains("- Participant 1, round 1"), "{}", result.message);
+    let told = format!("{} {:?}", result.message, result.value);
+    assert!(!told.contains("Ann") && !told.contains("agt_ann"), "{told}");
+}

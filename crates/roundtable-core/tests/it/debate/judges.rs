@@ -102,6 +102,26 @@ fn when_no_points_of_view_can_be_named_the_usual_ones_are_used() {
 }
 
 #[test]
+fn a_fork_without_the_analyst_goes_on_without_an_analysis() {
+    use roundtable_core::event::Origin;
+    use roundtable_core::input::Command;
+    let mut hall = Wish::judged(Mode::Collaborative).open();
+    hall.first(fitting);
+    let session = hall.table.session().clone();
+    let mut fork = crate::table::Table::empty("fork");
+    fork.live = roundtable_core::Live::new(roundtable_core::id::SessionId::new("fork").unwrap());
+    hall.table.log.iter().for_each(|event| fork.live.apply(event));
+    fork.log.clone_from(&hall.table.log);
+    let origin = Origin { session: session.id.clone(), seq: session.head };
+    let agents = session.agents.into_iter().filter(|agent| agent.name != "Judge").collect();
+    fork.ok(Command::Fork { origin, agents: Some(agents) });
+    let mut hall = super::Hall { table: fork, asked: Vec::new() };
+    hall.round(None, fitting);
+    assert_eq!(hall.calls(2), ["ann seat", "bob seat", "cyd seat"]);
+    assert!(hall.record().judgement(2).unwrap().failure.is_none());
+}
+
+#[test]
 fn judges_are_offered_no_tools() {
     let mut wish = Wish::judged(Mode::Council);
     wish.change = |opening| {

@@ -1,8 +1,9 @@
 //! The measure without a model: what it ranks, what it keeps apart, what it cannot see.
 
-use roundtable_core::debate::{Measure, Measured, Stance, letters};
+use roundtable_core::debate::{Measure, Measured, Stance};
 
 use super::id;
+use crate::vectors::vector;
 
 fn measured(positions: &[(&str, Option<Stance>, &str)]) -> Vec<Measured> {
     positions
@@ -10,13 +11,13 @@ fn measured(positions: &[(&str, Option<Stance>, &str)]) -> Vec<Measured> {
         .map(|(agent, stance, text)| Measured {
             agent: id(agent),
             stance: *stance,
-            vector: letters(text),
+            vector: vector(text),
         })
         .collect()
 }
 
 fn agreement(positions: &[(&str, Option<Stance>, &str)]) -> f64 {
-    Measure::of("letters", &measured(positions), &[]).agreement
+    Measure::of("words", &measured(positions), &[]).agreement
 }
 
 const YES: Option<Stance> = Some(Stance::Yes);
@@ -89,7 +90,7 @@ fn groups_hold_those_who_are_alike_and_never_two_sides() {
         ("cyd", YES, "Build the tram now"),
         ("dan", NEUTRAL, "Something about lunch menus"),
     ]);
-    let measure = Measure::of("letters", &positions, &[]);
+    let measure = Measure::of("words", &positions, &[]);
     assert_eq!(measure.clusters, [vec![id("ann"), id("cyd")], vec![id("bob")], vec![id("dan")]]);
 }
 
@@ -105,7 +106,7 @@ fn drift_is_nothing_for_the_same_words_and_much_for_another_side() {
         ("bob", NO, "Build the tram"),
         ("eve", None, "New here"),
     ]);
-    let drift = Measure::of("letters", &now, &before).drift;
+    let drift = Measure::of("words", &now, &before).drift;
     let shown: Vec<_> = drift.iter().map(|drift| (drift.agent.suffix(), drift.change)).collect();
     assert_eq!(shown, [("ann", 0.0), ("bob", 0.5)]);
 }

@@ -11,7 +11,7 @@ mod roles;
 mod synthesis;
 
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Measuring, Mode, Record, Rules, letters};
+use roundtable_core::debate::{Measuring, Mode, Record, Rules};
 use roundtable_core::event::Opening;
 use roundtable_core::id::AgentId;
 use roundtable_core::input::{Command, Report};
@@ -21,6 +21,7 @@ use roundtable_core::want::Want;
 use serde_json::json;
 
 use crate::table::{Table, agent, reply};
+use crate::vectors::vector;
 
 pub const TOPIC: &str = "Should the town build a tram?";
 
@@ -131,8 +132,8 @@ impl Hall {
                 Want::Measure { round } => {
                     let live = &self.table.live;
                     let measuring = Measuring::of(&live.session, &live.window).unwrap();
-                    let vectors = measuring.texts.iter().map(|text| letters(text)).collect();
-                    let measure = measuring.finish("letters", vectors);
+                    let vectors = measuring.texts.iter().map(|text| vector(text)).collect();
+                    let measure = measuring.finish("words", vectors);
                     self.table.ok(Report::Measured { round, measure });
                 }
                 other => panic!("a debate without tools wants {other:?}"),

@@ -9,6 +9,7 @@ mod transcript;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use roundtable_core::Live;
+use roundtable_core::debate::Record;
 use roundtable_core::event::{Body, Event, Origin, RoundEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::{Command, Env};
@@ -43,6 +44,28 @@ proptest! {
         player.check_resume();
         player.finish();
         player.oracle.check_all_closed();
+    }
+}
+
+proptest! {
+    #![proptest_config(config(48))]
+
+    /// The same holds of debates: stages with a purpose, measures, and what is done between rounds.
+    #[test]
+    fn whatever_happens_in_a_debate_the_log_is_sound_and_gives_the_state(
+        setup in moves::debate(),
+        moves in prop::collection::vec(moves::any_move(), 10..90),
+    ) {
+        let mut player = walk(&setup, &moves);
+        player.check_resume();
+        let ended = player.live.session.status == Status::Completed;
+        player.drive();
+        prop_assert!(!player.live.session.has_work());
+        if !ended {
+            player.finish();
+        }
+        player.oracle.check_all_closed();
+        prop_assert!(Record::fold(&player.live.session.id, &player.log).is_some());
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::{Limits, Price};
+use roundtable_core::debate::{Mode, Rules};
 use roundtable_core::input::OnBusy;
 use roundtable_core::settings::{Order, Settings};
 use roundtable_core::tool::{Effect, ToolDecl};
@@ -47,6 +48,7 @@ pub enum Move {
     Resume,
     Complete,
     Regenerate,
+    Synthesise,
     Rewind {
         pick: Index,
     },
@@ -95,6 +97,7 @@ pub fn any_move() -> impl Strategy<Value = Move> {
         1 => prop::bool::weighted(0.2)
             .prop_map(|really| if really { Move::Complete } else { Move::Resume }),
         2 => Just(Move::Regenerate),
+        2 => Just(Move::Synthesise),
         2 => pick().prop_map(|pick| Move::Rewind { pick }),
         4 => pick().prop_map(|pick| Move::Select { pick }),
         60 => (pick(), words(), 0..8_u8)
@@ -155,6 +158,33 @@ pub fn setup() -> impl Strategy<Value = Setup> {
             Setup { agents: cast(count, max_iterations, limits), settings }
         },
     )
+}
+
+/// The same for a debate: three argue, and one or two judge.
+pub fn debate() -> impl Strategy<Value = Setup> {
+    let modes = prop::sample::select(Mode::ALL.to_vec());
+    (setup(), modes, any::<[bool; 3]>()).prop_map(|(mut setup, mode, [judged, chaired, exits])| {
+        let mut agents = cast(3, setup.agents[0].max_iterations, setup.agents[0].limits);
+        let seats = agents.iter().map(|agent| agent.id.clone()).collect();
+        let judge = |name: &str| Agent {
+            tools: Vec::new(),
+            id: crate::table::agent(name).id,
+            ..agents[0].clone()
+        };
+        let (analyst, chair) = (judge("Judge"), judge("Chair"));
+        let rules = Rules {
+            mode,
+            exit_on_consensus: exits,
+            perspectives: Vec::new(),
+            analyst: judged.then(|| analyst.id.clone()),
+            chair: chaired.then(|| chair.id.clone()),
+        };
+        agents.extend([analyst, chair]);
+        setup.agents = agents;
+        setup.settings =
+            Settings { order: mode.order(), seats, debate: Some(rules), ..setup.settings };
+        setup
+    })
 }
 
 fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {

@@ -61,7 +61,9 @@ pub struct Oracle {
 
 impl Oracle {
     pub fn see(&mut self, event: &Event) {
-        assert!(!self.completed, "nothing happens after the end: {event:?}");
+        let aside = matches!(event.body, Body::Round(RoundEvent::RoundAsideOpened { .. }));
+        let going_on = !self.completed || self.open_round.is_some() || aside;
+        assert!(going_on, "nothing happens after the end: {event:?}");
         self.check_place(event);
         match &event.body {
             Body::Session(body) => self.session(body),
@@ -79,7 +81,7 @@ impl Oracle {
         let ids = place(event);
         let opens = matches!(
             event.body,
-            Body::Round(RoundEvent::RoundOpened { .. })
+            Body::Round(RoundEvent::RoundOpened { .. } | RoundEvent::RoundAsideOpened { .. })
                 | Body::Turn(TurnEvent::TurnStarted { .. })
                 | Body::Iteration(IterationEvent::IterationOpened { .. })
                 | Body::ToolCall(ToolCallEvent::ToolCallRequested { .. })

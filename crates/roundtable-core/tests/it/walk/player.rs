@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::sample::Index;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::ContextResult;
-use roundtable_core::debate::{Measuring, letters};
+use roundtable_core::debate::Measuring;
 use roundtable_core::event::{CallRecord, Event};
 use roundtable_core::id::{IterationId, RoundId, SessionId, ToolCallId};
 use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
@@ -22,6 +22,7 @@ use super::moves::{Move, Setup, TOOLS, Words};
 use super::oracle::Oracle;
 use super::transcript::{Transcript, without_answers};
 use crate::table::{ask, nested, opening};
+use crate::vectors::vector;
 
 pub struct Player {
     pub live: Live,
@@ -110,6 +111,10 @@ impl Player {
     /// A seat's prompt tells the earlier rounds as the log has them, answers to questions aside.
     fn check_prompts(&self) {
         let session = &self.live.session;
+        // What a debate tells is held against snapshots.
+        if session.settings.debate.is_some() {
+            return;
+        }
         let Some(seat) = session.round.iter().flat_map(|round| &round.turns).next() else { return };
         let (rendered, record) = self.live.window.render(session, &seat.id).unwrap();
         let told = rendered.messages.iter().map(roundtable_core::message::Message::text);
@@ -185,6 +190,7 @@ impl Player {
             Move::Resume => self.command(Command::Resume),
             Move::Complete => self.command(Command::Complete { reason: "enough".to_owned() }),
             Move::Regenerate => self.command(Command::Regenerate),
+            Move::Synthesise => self.command(Command::Synthesise { agent: None }),
             Move::Rewind { pick } => self.rewind(pick),
             Move::Select { pick } => self.select(pick),
             Move::Act { pick, reply, how } => self.act(pick, reply, *how),
@@ -278,8 +284,8 @@ impl Player {
 
     fn measure(&mut self, round: RoundId) {
         let Some(measuring) = Measuring::of(&self.live.session, &self.live.window) else { return };
-        let vectors = measuring.texts.iter().map(|text| letters(text)).collect();
-        self.report(Report::Measured { round, measure: measuring.finish("letters", vectors) });
+        let vectors = measuring.texts.iter().map(|text| vector(text)).collect();
+        self.report(Report::Measured { round, measure: measuring.finish("words", vectors) });
     }
 
     fn act(&mut self, pick: &Index, words: &Words, how: u8) {

@@ -4,6 +4,7 @@ mod context;
 mod control;
 mod export;
 mod list;
+mod measure;
 mod restart;
 mod round;
 mod start;

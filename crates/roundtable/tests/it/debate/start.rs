@@ -176,7 +176,7 @@ async fn the_engines_own_analyst_judges_unless_nobody_shall() {
     let plain = wish.without_analyst().start().await.unwrap();
     let judgement = plain.wait(1).await.unwrap().judgement;
     assert_eq!((judgement.consensus, judgement.failure), (None, None));
-    assert_eq!(judgement.measure.map(|measure| measure.by).as_deref(), Some("letter groups"));
+    assert_eq!(judgement.measure.map(|measure| measure.by).as_deref(), Some("hashed-ngrams-1/512"));
     assert_eq!(model.count(), 5);
     engine.shutdown().await;
 }
