@@ -135,7 +135,13 @@ impl From<Reject> for Problem {
                 of(StatusCode::CONFLICT, "context_required").with("contextRequests", json!(missing))
             }
             Reject::NotActive { .. } => of(StatusCode::CONFLICT, "not_active"),
-            Reject::Busy { round } => of(StatusCode::CONFLICT, "busy").with("roundNumber", round),
+            Reject::Busy { round } => {
+                let what = format!(
+                    "Round {round} is still running. Ask for its result without anything new to say, \
+                     and say it to the next round"
+                );
+                Self::new(StatusCode::CONFLICT, "busy", what).with("roundNumber", round)
+            }
             Reject::Exists { .. } => of(StatusCode::CONFLICT, "exists"),
             Reject::Newer => of(StatusCode::CONFLICT, "newer"),
             Reject::Stale { .. } => of(StatusCode::CONFLICT, "stale"),
