@@ -32,8 +32,8 @@ fn at(report: &mut Report, count: u32, name: &str, aim: f64) -> anyhow::Result<(
     }
     let mut found = 0;
     let mut runs = Vec::new();
-    for number in 0..QUERIES {
-        let query = dice.near(&centres[number]);
+    for centre in centres.iter().take(QUERIES) {
+        let query = dice.near(centre);
         let wanted = plain(&rows, &query);
         let prepared = Query::new(&query)?;
         let hits = matrix.nearest(&prepared, MOST)?;
