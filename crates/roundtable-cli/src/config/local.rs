@@ -49,8 +49,15 @@ impl Local {
 impl Config {
     /// Whether a name stands for the model that runs in this process. A vendor of the file that is
     /// called like it counts before it.
-    pub(super) fn means_local(&self, name: &str) -> bool {
-        [SHORT, NAME].contains(&name) && !self.catalog.vendors().contains_key(SHORT)
+    pub(super) fn means_local(&self, name: &str) -> Result<bool, String> {
+        let vendor = name.split('/').next().unwrap_or_default();
+        if vendor != SHORT || self.catalog.vendors().contains_key(SHORT) {
+            return Ok(false);
+        }
+        if [SHORT, NAME].contains(&name) {
+            return Ok(true);
+        }
+        Err(format!("the local model is called {NAME}; local.model names a file of your own"))
     }
 
     /// The directory into which weights are fetched.

@@ -96,7 +96,7 @@ impl Config {
         if name == HOST {
             return Ok(Link::Host);
         }
-        if self.means_local(name) {
+        if self.means_local(name)? {
             return Ok(Link::Local);
         }
         if name.contains('/') {

@@ -160,7 +160,10 @@ fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
          `roundtable models fetch --data-dir DATA` gets them\n"
     );
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local/large"]).refused();
-    assert!(refused.contains("local/large"), "{refused}");
+    assert_eq!(
+        refused,
+        "error: --model: the local model is called local/smollm2-135m; local.model names a file of your own\n"
+    );
     home.write("roundtable.toml", "[local]\nmodel = \"nowhere.gguf\"\n");
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();
     assert_eq!(refused, "error: nowhere.gguf is not there; local.model names it\n");
