@@ -2,7 +2,7 @@
 //!
 //! The server is an embedder like any other: it knows the library and nothing below it. A request
 //! passes the gate (is it meant for this server?), then it is asked who calls, then a handler asks
-//! [`sessions`] for the session: there is no other way to one.
+//! `sessions` for the session: there is no other way to one.
 //!
 //! ```no_run
 //! use roundtable::prelude::*;
