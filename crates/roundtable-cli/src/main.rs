@@ -1,8 +1,11 @@
 //! The `roundtable` command.
 
+mod approval;
 mod ask;
 mod config;
+mod debate;
 mod demo;
+mod export;
 mod mcp;
 mod models;
 mod out;
@@ -14,6 +17,7 @@ mod signal;
 mod tools;
 mod trace;
 mod verify;
+mod voice;
 
 use std::process::ExitCode;
 
@@ -40,7 +44,9 @@ struct Cli {
 enum Command {
     /// Ask an agent, in a session that is kept: the quickest way to try a key.
     Ask(ask::Options),
-    /// Go on with a session.
+    /// Hold a debate: a panel argues a question in rounds, and says how far it agrees.
+    Debate(debate::Options),
+    /// Go on with a session: say something, answer what is asked, let a debate run on.
     Continue(ask::GoOn),
     /// The weights of the local models: which are there, and getting the others.
     Models(models::Options),
@@ -49,12 +55,16 @@ enum Command {
     /// What the configuration says, and whether it makes sense.
     #[command(subcommand)]
     Config(config::Command),
-    /// A session of two scripted agents: a tool, a nested prompt, a question to you. Needs no key.
+    /// Scripted agents show what the engine does: a tool, a nested prompt, a question to you. Needs no key.
     Demo(demo::Options),
     /// Serve debates to an editor or assistant that starts this program; `install` adds it to one.
     Mcp(mcp::Options),
     /// Serve sessions over HTTP and MCP, on this machine or to those with a token.
     Serve(serve::Options),
+    /// Write a debate as minutes for people, or as JSON that can be imported again.
+    Export(export::Options),
+    /// Keep a debate that was exported as JSON, to be read.
+    Import(export::Import),
     /// List the sessions, newest first.
     Sessions(sessions::Options),
     /// Show what happened in a session, or in one of its turns.
@@ -80,6 +90,7 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
     let usual = Wishes::default();
     match command {
         Command::Ask(options) => ask::ask(&read(&options.wishes)?, &options).await,
+        Command::Debate(options) => debate::run(&read(&options.wishes())?, &options).await,
         Command::Continue(options) => ask::go_on(&read(&usual)?, &options).await,
         Command::Models(options) => models::run(&read(&usual)?, &options),
         Command::Tools(options) => tools::run(&read(&usual)?, &options).await,
@@ -87,6 +98,8 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
         Command::Demo(options) => demo::run(&read(&usual)?, options).await,
         Command::Mcp(options) => mcp::run(&read(&options.wishes)?, &options).await,
         Command::Serve(options) => serve::run(&read(&options.wishes())?, &options).await,
+        Command::Export(options) => export::run(&read(&usual)?, &options).await,
+        Command::Import(options) => export::import(&read(&usual)?, &options).await,
         Command::Sessions(options) => sessions::run(&read(&usual)?, &options).await,
         Command::Show(options) => show::run(&read(&usual)?, &options).await,
         Command::Verify(options) => verify::run(&read(&usual)?, &options).await,

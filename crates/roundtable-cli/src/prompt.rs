@@ -13,11 +13,16 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// The next line; nothing when it is empty or nobody is there. It can be waited for again
-    /// after waiting was given up.
+    /// The next line; nothing when nobody is there. It can be waited for again after waiting was
+    /// given up.
     pub async fn line(&mut self) -> Result<Option<String>> {
         let line = self.lines.get_or_insert_with(read).recv().await.transpose()?;
-        Ok(line.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()))
+        Ok(line.map(|line| line.trim().to_owned()))
+    }
+
+    /// The same where an empty line is as good as none.
+    pub async fn answer(&mut self) -> Result<Option<String>> {
+        Ok(self.line().await?.filter(|line| !line.is_empty()))
     }
 }
 

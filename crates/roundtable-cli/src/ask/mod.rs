@@ -8,16 +8,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use roundtable::core::agent::Agent;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
+use roundtable::core::session::Session as State;
 
 use crate::config::{Config, Needs, Running, Wishes};
+use crate::debate;
 use crate::signal::Signals;
 use show::Show;
 use talk::{End, Said, Talk};
-use trouble::Trouble;
+pub(crate) use trouble::Trouble;
 
 /// How much of a question becomes the session's topic.
 const TOPIC: usize = 200;
@@ -60,8 +61,9 @@ impl Shown {
 pub(crate) struct GoOn {
     /// The session.
     session: SessionId,
-    /// What to say; an answer, if the session waits for one.
-    text: String,
+    /// What to say; an answer, if the session waits for one. A debate goes on without it, too: then
+    /// it asks for what it waits for.
+    text: Option<String>,
     #[command(flatten)]
     shown: Shown,
     /// Print every event as a line of JSON, and nothing else.
@@ -90,8 +92,16 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
-    let said = Said { text: &options.text, images: options.shown.read()? };
-    let agents = agents(config, &options.session).await?;
+    let (session, text) = (&options.session, &options.text);
+    let state = state(config, session).await?;
+    if state.settings.debate.is_some() {
+        return debate::go_on(config, session, &state.agents, text.clone(), options.json).await;
+    }
+    let Some(text) = text else {
+        bail!("say something: {}", config.command(&format!("continue {session} \"…\"")));
+    };
+    let said = Said { text, images: options.shown.read()? };
+    let agents = state.agents;
     let needs = Needs::of(&agents);
     let toolbox = config.toolbox_for(&needs).await?;
     let show = Show::new(options.json);
@@ -101,21 +111,23 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
         let model = config.spelled_out(&agent.model);
         show.speaker(&agent.name, &model, "as the session records it");
     }
-    let talk = Talk::new(running.engine.session(&options.session), show);
+    let talk = Talk::new(running.engine.session(session), show);
     finish(config, &running, talk, said, &trouble).await
 }
 
-/// The agents of a session: it goes on with those that it was opened with.
-async fn agents(config: &Config, session: &SessionId) -> anyhow::Result<Vec<Agent>> {
+/// How a session stands: it goes on with the agents that it has.
+async fn state(config: &Config, session: &SessionId) -> anyhow::Result<State> {
     let archive = config.archive()?;
     if archive.find(session).await?.is_none() {
         bail!(crate::show::unknown_session(&archive, session).await?);
     }
     let first = archive.read(session, Seq(1), 1).await?;
     match first.first().map(|event| &event.body) {
-        Some(Body::Session(SessionEvent::SessionOpened(opening))) => Ok(opening.agents.clone()),
-        Some(Body::Session(SessionEvent::SessionForked { agents, .. })) => Ok(agents.clone()),
-        _ => bail!("{session} cannot be continued: its beginning cannot be read"),
+        Some(Body::Session(SessionEvent::SessionImported(_))) => bail!(
+            "{session} was imported, to be read; `{}` does that",
+            config.command(&format!("export {session}"))
+        ),
+        _ => Ok(archive.state(session).await?),
     }
 }
 

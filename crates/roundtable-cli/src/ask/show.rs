@@ -7,11 +7,9 @@ use roundtable::core::event::{
 };
 use roundtable::core::id::{IterationId, TurnId};
 use roundtable::driver::Update;
-use roundtable::models::local;
 use roundtable::prelude::*;
 
-use crate::config::SCRIPTED;
-use crate::out;
+use crate::{out, voice};
 
 /// How much of a tool's arguments or result is shown.
 const SHOWN: usize = 120;
@@ -32,17 +30,7 @@ impl Show {
     }
 
     pub fn speaker(&self, name: &str, model: &str, why: &str) {
-        if model == SCRIPTED {
-            self.note(&format!(
-                "No model speaks, only a scripted voice: {why}. \
-                 Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or say --model."
-            ));
-        } else {
-            self.note(&format!("{name} speaks through {model} ({why})."));
-            if model == local::NAME {
-                self.note(local::NOTICE);
-            }
-        }
+        self.note(&voice::introduced(name, model, why));
     }
 
     pub fn stopping(&self) {

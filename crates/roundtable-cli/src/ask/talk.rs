@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use anyhow::Context as _;
 use roundtable::core::MessageContext;
-use roundtable::core::context_request::About;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent, TurnOutcome};
 use roundtable::core::event::{Task, TurnEvent};
 use roundtable::core::id::RoundId;
@@ -14,6 +13,7 @@ use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use super::show::Show;
+use crate::approval::{self, is_approval};
 use crate::prompt::Prompt;
 
 /// How it ended.
@@ -92,7 +92,7 @@ impl Talk {
                         return Ok(self.end());
                     }
                 }
-                line = self.prompt.line(), if !self.approvals.is_empty() => {
+                line = self.prompt.answer(), if !self.approvals.is_empty() => {
                     let line = line.context("reading the answer from standard input")?;
                     self.answer(line).await?;
                 }
@@ -168,20 +168,9 @@ impl Talk {
         }
     }
 
-    /// Only a yes is a yes; nobody there is a no.
     async fn answer(&mut self, line: Option<String>) -> anyhow::Result<()> {
         let Some(request) = self.approvals.pop_front() else { return Ok(()) };
-        let yes = line.is_some_and(|line| ["y", "yes"].contains(&line.to_lowercase().as_str()));
-        let result = if yes {
-            ContextResult::found(request.id, "yes")
-        } else {
-            ContextResult::not_found(request.id, "a person did not agree")
-        };
-        self.session.provide(vec![result]).await?;
+        self.session.provide(vec![approval::decided(request, line.as_deref())]).await?;
         Ok(())
     }
-}
-
-fn is_approval(request: &ContextRequest) -> bool {
-    matches!(request.about, About::Approval { .. })
 }

@@ -8,7 +8,7 @@ use crate::config::{Config, Watch};
 use crate::out;
 
 /// What each model said last, when it could not answer.
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     seen: Arc<Mutex<Vec<(String, ModelError)>>>,
     quiet: bool,
 }

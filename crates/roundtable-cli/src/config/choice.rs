@@ -61,7 +61,7 @@ fn vendor_set_up(layers: &Layers, catalog: &Catalog) -> Option<Choice> {
 }
 
 /// Whether a vendor could be asked: it has its key, or needs none and someone spoke of it.
-fn is_ready(layers: &Layers, name: &str, vendor: &Vendor) -> bool {
+pub(super) fn is_ready(layers: &Layers, name: &str, vendor: &Vendor) -> bool {
     let said = |part: &str| layers.find(&Key::of(["providers", name, part])).is_some();
     said("key") || (vendor.key_optional && (said("base_url") || said("model")))
 }

@@ -60,6 +60,13 @@ pub(crate) struct Wishes {
     pub listen: Option<String>,
 }
 
+impl Wishes {
+    /// The wish for a model, if there is one.
+    pub fn for_model(model: Option<String>) -> Self {
+        Self { model, ..Self::default() }
+    }
+}
+
 /// What a command runs with.
 pub(crate) struct Config {
     /// Where sessions are kept.

@@ -101,7 +101,7 @@ impl Demo {
                     }
                     self.react(&session, &event, past).await?;
                 }
-                line = self.prompt.line(), if !self.asked.is_empty() => {
+                line = self.prompt.answer(), if !self.asked.is_empty() => {
                     let line = line.context("reading the answer from standard input")?;
                     self.show.typed(line.as_deref());
                     self.reply(&session, line).await?;

@@ -76,7 +76,7 @@ impl Rules {
     }
 
     /// What the turns of a stage are for. Analyst and chair have no seat, so a stage tells.
-    pub(crate) fn purpose(&self, stage: usize, stages: &[Vec<AgentId>]) -> Purpose {
+    pub fn purpose(&self, stage: usize, stages: &[Vec<AgentId>]) -> Purpose {
         let sits = |agent: &Option<AgentId>| {
             agent.as_ref().is_some_and(|agent| stages.get(stage).is_some_and(|s| s.contains(agent)))
         };

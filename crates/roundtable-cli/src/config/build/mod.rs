@@ -2,6 +2,7 @@
 
 mod agent;
 mod all;
+mod debate;
 mod model;
 mod toolbox;
 

@@ -32,11 +32,11 @@ impl Config {
         let links = self.links(name).map_err(|what| self.about_model(name, what))?;
         let model = |link: &Link| -> Result<Arc<dyn Model>, Mistakes> {
             match link {
-                Link::Scripted => Ok(Arc::new(scripted(needs))),
                 Link::Host => {
                     let what = "the model of an MCP client speaks in `roundtable mcp` and `roundtable serve` only, and has no fallback";
                     Err(self.about_model(name, what.to_owned()))
                 }
+                Link::Scripted => Ok(Arc::new(Voices)),
                 Link::Local => {
                     let model =
                         needs.local.model(self).map_err(|what| self.about_model(name, what))?;
@@ -128,11 +128,15 @@ fn millis(said: Option<u64>, usual: Duration) -> Duration {
 }
 
 /// Voices that say what they are, so that nobody takes them for a model.
-fn scripted(needs: &Needs) -> ScriptedModel {
-    let reply = || Reply::text("I am a scripted voice, not a model. You said: {input}");
-    let script =
-        needs.voices.iter().fold(Script::default(), |script, agent| script.voice(agent, [reply()]));
-    ScriptedModel::forgetful(script)
+struct Voices;
+
+#[async_trait]
+impl Model for Voices {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let reply = Reply::text("I am a scripted voice, not a model. You said: {input}");
+        let script = Script::default().voice(request.scope.agent.suffix(), [reply]);
+        ScriptedModel::forgetful(script).stream(request).await
+    }
 }
 
 /// A model whose failures are told to whoever watches.

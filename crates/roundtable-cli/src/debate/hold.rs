@@ -1,0 +1,234 @@
+//! A debate, round by round: what happens is shown, what is asked is put to the person.
+
+use std::collections::VecDeque;
+
+use anyhow::Context as _;
+use roundtable::core::context_request::Priority;
+use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
+use roundtable::core::id::RoundId;
+use roundtable::debate::{Findings, Standing};
+use roundtable::driver::{Subscription, Update};
+use roundtable::prelude::*;
+
+use super::show::Show;
+use crate::approval;
+use crate::prompt::Prompt;
+
+/// How it ended.
+pub(super) enum End {
+    /// With what the debate came to.
+    Over,
+    /// Somebody has to answer first.
+    Waits,
+    /// Nobody could answer in a round.
+    Failed { error: String },
+}
+
+/// A debate that is held.
+pub(super) struct Hold {
+    pub debate: Debate,
+    pub show: Show,
+    prompt: Prompt,
+    /// Calls that a person has to agree to, oldest first.
+    approvals: VecDeque<ContextRequest>,
+    /// What the command line says: an answer, if one is asked for, else what the next round is about.
+    text: Option<String>,
+    /// The round that is watched, once it is open.
+    round: Option<RoundId>,
+    /// What happened up to here is told, not asked.
+    past: Seq,
+}
+
+impl Hold {
+    pub fn new(debate: Debate, show: Show, text: Option<String>) -> Self {
+        let prompt = Prompt::default();
+        let (approvals, past) = (VecDeque::new(), Seq(0));
+        Self { debate, show, prompt, approvals, text, round: None, past }
+    }
+
+    /// Goes on with a debate: joins the round that is running, or begins the next.
+    pub async fn go_on(&mut self) -> anyhow::Result<End> {
+        let state = self.debate.session().state().await?;
+        let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
+        let first = running.unwrap_or(state.last_number + 1);
+        self.show.going_on(first, state.head);
+        self.past = state.head;
+        let mut updates = self.debate.session().updates(Since::Start).await?;
+        // Who takes part is known before anything is asked.
+        while let Update::Event(event) = updates.next().await? {
+            self.show.update(&Update::Event(event.clone()));
+            self.note_event(&event, first);
+            if event.seq == state.head {
+                break;
+            }
+        }
+        for request in &self.approvals {
+            self.show.approval(request);
+        }
+        if running.is_some() {
+            return self.run(updates, first).await;
+        }
+        if state.last_number == 0 {
+            let focus = self.text.take().or(Some(state.topic));
+            let wish = Continue { focus, after_round: Some(0), ..Continue::default() };
+            let begun = self.debate.continue_round(wish).await?;
+            return self.run(updates, begun.number).await;
+        }
+        let findings = self.debate.findings(Some(state.last_number)).await?;
+        match self.next_round(&findings).await? {
+            Some(number) => self.run(updates, number).await,
+            None => Ok(End::Waits),
+        }
+    }
+
+    /// Shows a debate from its first round on.
+    pub async fn watch(&mut self) -> anyhow::Result<End> {
+        let updates = self.debate.session().updates(Since::Start).await?;
+        self.run(updates, 1).await
+    }
+
+    /// Shows a round, and lets the next one follow, until the debate is over or waits for someone.
+    async fn run(&mut self, mut updates: Subscription, first: u32) -> anyhow::Result<End> {
+        let mut number = first;
+        loop {
+            self.until_closed(&mut updates, number).await?;
+            let record = self.debate.record().await?;
+            let findings = self.debate.findings(Some(number)).await?;
+            match findings.standing {
+                Standing::Failed => return Ok(End::Failed { error: failure(&findings) }),
+                Standing::Completed => {
+                    self.show.round(&record, &findings);
+                    self.until_completed(&mut updates).await?;
+                    return Ok(End::Over);
+                }
+                Standing::Running | Standing::InProgress | Standing::NeedsContext => {
+                    self.show.round(&record, &findings);
+                }
+            }
+            match self.next_round(&findings).await? {
+                Some(next) => number = next,
+                None => return Ok(End::Waits),
+            }
+        }
+    }
+
+    /// Begins the round after this one with what was asked for; nothing when nobody answers.
+    async fn next_round(&mut self, findings: &Findings) -> anyhow::Result<Option<u32>> {
+        let mut results = Vec::new();
+        if !self.answer_all(&findings.requests, &mut results).await? {
+            // What was answered is not asked again.
+            if !results.is_empty() {
+                self.debate.provide(results).await?;
+            }
+            return Ok(None);
+        }
+        let wish = Continue {
+            focus: self.text.take(),
+            results,
+            after_round: Some(findings.number),
+            ..Continue::default()
+        };
+        let begun = self.debate.continue_round(wish).await?;
+        begun.warnings.iter().for_each(|warning| self.show.note(warning));
+        Ok(Some(begun.number))
+    }
+
+    /// Whether everything is answered that has to be.
+    async fn answer_all(
+        &mut self,
+        requests: &[ContextRequest],
+        results: &mut Vec<ContextResult>,
+    ) -> anyhow::Result<bool> {
+        let said = if requests.is_empty() { None } else { self.text.take() };
+        for (index, request) in requests.iter().enumerate() {
+            let id = request.id.clone();
+            if let Some(text) = &said {
+                results.push(ContextResult::found(id, text));
+                continue;
+            }
+            self.show.question(request);
+            let line = self.prompt.line().await.context("reading the answer from standard input")?;
+            match line {
+                Some(line) if line.is_empty() => {
+                    results.push(ContextResult::not_found(id, "not available"));
+                }
+                Some(line) => results.push(ContextResult::found(id, line)),
+                None => return Ok(!requests[index..].iter().any(is_required)),
+            }
+        }
+        Ok(true)
+    }
+
+    async fn until_closed(&mut self, updates: &mut Subscription, number: u32) -> anyhow::Result<()> {
+        loop {
+            tokio::select! {
+                biased;
+                update = updates.next() => {
+                    let update = update?;
+                    self.show.update(&update);
+                    let Update::Event(event) = update else { continue };
+                    if self.note_event(&event, number) {
+                        return Ok(());
+                    }
+                }
+                line = self.prompt.line(), if !self.approvals.is_empty() => {
+                    let line = line.context("reading the answer from standard input")?;
+                    if let Some(request) = self.approvals.pop_front() {
+                        let decided = approval::decided(request, line.as_deref());
+                        self.debate.provide(vec![decided]).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn until_completed(&mut self, updates: &mut Subscription) -> anyhow::Result<()> {
+        loop {
+            let update = updates.next().await?;
+            self.show.update(&update);
+            if let Update::Event(event) = update
+                && matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
+            {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes an event in; true when the round is over, or the session before it.
+    fn note_event(&mut self, event: &Event, number: u32) -> bool {
+        match &event.body {
+            Body::Round(RoundEvent::RoundOpened { number: opened, .. }) if *opened == number => {
+                self.round.clone_from(&event.place.round);
+            }
+            Body::Round(RoundEvent::RoundClosed { .. }) => {
+                return self.round.is_some() && event.place.round == self.round;
+            }
+            Body::Context(ContextEvent::ContextRequested(request))
+                if approval::is_approval(request) =>
+            {
+                if event.seq > self.past {
+                    self.show.approval(request);
+                }
+                self.approvals.push_back(request.clone());
+            }
+            Body::Context(ContextEvent::ContextProvided(result)) => {
+                self.approvals.retain(|request| request.id != result.request);
+            }
+            Body::Session(SessionEvent::SessionCompleted { .. }) => return true,
+            _ => {}
+        }
+        false
+    }
+}
+
+fn is_required(request: &ContextRequest) -> bool {
+    request.priority == Priority::Required
+}
+
+/// Why nobody could answer: what the first one says.
+fn failure(findings: &Findings) -> String {
+    let mut failures = findings.responses.iter().filter_map(|response| {
+        response.failure().map(|why| format!("{}: {why}", response.name))
+    });
+    failures.next().unwrap_or_else(|| "nobody answered".to_owned())
+}

@@ -1,0 +1,152 @@
+//! What a round, and the debate, came to: a few lines for people.
+
+use roundtable::core::context_request::{ContextRequest, Priority};
+use roundtable::debate::{Action, Added, Findings, Judgement, Quote, Record, Spent, Vote};
+
+/// How many points of a list are shown.
+const SHOWN: usize = 3;
+
+/// What a round came to.
+pub(super) fn round(record: &Record, findings: &Findings) -> Vec<String> {
+    let mut lines = vec![format!(
+        "Consensus {}, agreement {:.2}.",
+        findings.decision.level.word(),
+        findings.decision.agreement
+    )];
+    let judgement = &findings.judgement;
+    lines.push(judgement.summary.clone());
+    lines.extend(groups(record, judgement));
+    if let Some(consensus) = &judgement.consensus {
+        lines.extend(list("Common ground", consensus.common_ground.iter().map(String::as_str)));
+    }
+    let issues = findings.conflicts.iter().map(|conflict| conflict.issue.as_str());
+    lines.extend(list("In dispute", issues));
+    if let Some(why) = &judgement.failure {
+        lines.push(format!("The analyst could not judge ({why}); the measure stands alone."));
+    }
+    lines.extend(judgement.groupthink.as_ref().map(|warning| format!("Careful: {warning}")));
+    lines
+}
+
+/// The groups that the analyst sees; those of the measure are in its summary.
+fn groups(record: &Record, judgement: &Judgement) -> Option<String> {
+    let clusters = &judgement.consensus.as_ref()?.clusters;
+    if clusters.len() < 2 {
+        return None;
+    }
+    let group = |cluster: &roundtable::debate::Cluster| {
+        let names: Vec<String> = cluster.agents.iter().map(|id| record.name_of(id)).collect();
+        format!("{} ({})", names.join(", "), cluster.view)
+    };
+    Some(format!("Groups: {}.", clusters.iter().map(group).collect::<Vec<_>>().join("; ")))
+}
+
+fn list<'a>(title: &str, points: impl Iterator<Item = &'a str>) -> Option<String> {
+    let points: Vec<&str> = points.map(|point| point.trim_end_matches('.')).collect();
+    let more = match points.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let shown = points.iter().take(SHOWN).copied().collect::<Vec<_>>().join("; ");
+    (!points.is_empty()).then(|| format!("{title}: {shown}{more}."))
+}
+
+/// What the debate came to.
+pub(super) fn end(record: &Record, findings: &Findings) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(why) = &findings.completed_because {
+        lines.push(format!("The debate is over: {why}."));
+    }
+    let decision = &findings.decision;
+    lines.push(format!("Decision: {}: {}.", action(decision.action), bare(&decision.reason)));
+    if let Some(verdict) = &findings.judgement.verdict {
+        lines.push(format!("Verdict: {}", verdict.position));
+    }
+    lines.extend(record.added().map(|added| format!("What the debate added: {}.", gain(record, &added))));
+    lines.push(format!("It took {}.", spent(findings.total_spent)));
+    lines
+}
+
+fn action(action: Action) -> &'static str {
+    match action {
+        Action::Proceed => "act on it",
+        Action::Verify => "check it first",
+        Action::QueryDetail => "read the positions",
+    }
+}
+
+fn bare(sentence: &str) -> &str {
+    sentence.trim_end_matches('.')
+}
+
+fn gain(record: &Record, added: &Added) -> String {
+    let mut parts =
+        vec![format!("agreement {:.2}, before any exchange {:.2}", added.agreement_after, added.agreement_before)];
+    if added.first != added.last {
+        parts.push(format!("votes {}, before {}", vote(added.last), vote(added.first)));
+    }
+    let changed = added.changed.iter().map(|changed| {
+        let name = record.name_of(&changed.agent);
+        match (changed.before.stance, changed.after.stance) {
+            (Some(before), Some(after)) if before != after => {
+                format!("{name} ({} to {})", before.word(), after.word())
+            }
+            _ => name,
+        }
+    });
+    let changed: Vec<String> = changed.collect();
+    parts.push(match changed.as_slice() {
+        [] => "nobody changed position".to_owned(),
+        names => format!("{} changed position", names.join(", ")),
+    });
+    parts.push(format!("for {}", spent(added.spent)));
+    parts.join("; ")
+}
+
+fn vote(vote: Vote) -> String {
+    let parts = [
+        (vote.yes, "YES"),
+        (vote.no, "NO"),
+        (vote.neutral, "NEUTRAL"),
+        (vote.open, "without a side"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn spent(spent: Spent) -> String {
+    let calls = match spent.calls {
+        1 => "1 model call".to_owned(),
+        calls => format!("{calls} model calls"),
+    };
+    let cost = spent.cost.filter(|cost| *cost > 0).map(|cost| format!(" ({})", dollars(cost)));
+    format!("{calls} and {} tokens{}", spent.tokens, cost.unwrap_or_default())
+}
+
+/// What it may cost, when that is known and something.
+pub(super) fn quote(quote: &Quote) -> Option<String> {
+    let cost = quote.cost.filter(|cost| *cost > 0)?;
+    Some(format!(
+        "It costs at most about {} if every answer is as long as it may be ({} model calls; tools are on top).",
+        dollars(cost),
+        quote.calls
+    ))
+}
+
+/// Millionths of a dollar, for people.
+fn dollars(cost: u64) -> String {
+    if cost < 1_000_000 {
+        return format!("${}.{:06}", cost / 1_000_000, cost % 1_000_000);
+    }
+    let cents = cost.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// A request, as it is put to a person.
+pub(super) fn question(name: &str, request: &ContextRequest) -> String {
+    let must = match request.priority {
+        Priority::Required => "required",
+        Priority::Optional => "optional",
+    };
+    format!("{name} asks ({must}): {}\n  because: {}", request.query, request.reason)
+}

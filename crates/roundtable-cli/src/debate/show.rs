@@ -1,0 +1,313 @@
+//! What `debate` prints: the debate to standard output, everything about it to standard error.
+//! Nothing here decides anything.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+
+use console::Term;
+use roundtable::core::debate::Purpose;
+use roundtable::core::event::{
+    Body, Event, IterationEvent, RoundEvent, Seq, TurnEvent, TurnOutcome,
+};
+use roundtable::core::id::TurnId;
+use roundtable::debate::{Findings, Quote, Record};
+use roundtable::driver::Update;
+use roundtable::prelude::*;
+
+use super::board::{Board, Speech};
+use super::progress::Progress;
+use super::words::readable;
+use super::wrap::{Wrap, wrapped};
+use super::{json, panel, report};
+use crate::out;
+
+/// The widest lines that are pleasant to read.
+const WIDEST: usize = 100;
+
+/// What a debate is shown on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paper {
+    /// A line of JSON per event.
+    Json,
+    /// Plain lines, in the order of the seats.
+    Plain,
+    /// A terminal of this width: words as they come.
+    Live { width: usize },
+}
+
+pub(super) struct Show {
+    paper: Paper,
+    board: Board,
+    progress: Progress,
+    /// Rounds before this one, and events up to this one, were shown to someone already.
+    first: u32,
+    after: Seq,
+    /// The speaker whose words are being written.
+    speaking: Option<Speaking>,
+    /// Panels that wait for those of the seats before theirs.
+    finished: BTreeMap<(u32, u32), String>,
+    next: (u32, u32),
+}
+
+/// A speaker whose words are written as they come.
+struct Speaking {
+    turn: TurnId,
+    wrap: Wrap,
+    /// How much of the words of this model call is written, in bytes.
+    written: usize,
+}
+
+impl Show {
+    pub fn new(as_json: bool) -> Self {
+        let on_screen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+        let width = || usize::from(Term::stdout().size().1).clamp(20, WIDEST);
+        let paper = match (as_json, on_screen) {
+            (true, _) => Paper::Json,
+            (false, true) => Paper::Live { width: width() },
+            (false, false) => Paper::Plain,
+        };
+        Self {
+            paper,
+            board: Board::default(),
+            progress: Progress::default(),
+            first: 1,
+            after: Seq(0),
+            speaking: None,
+            finished: BTreeMap::new(),
+            next: (0, 0),
+        }
+    }
+
+    /// Shows nothing of earlier rounds, and to programs nothing up to this event.
+    pub fn going_on(&mut self, first: u32, after: Seq) {
+        (self.first, self.after) = (first, after);
+    }
+
+    pub fn quote(&self, quote: &Quote) {
+        if let Some(text) = report::quote(quote) {
+            self.note(&text);
+        }
+    }
+
+    pub fn stopping(&mut self) {
+        self.break_off();
+        self.note("\nStopping: what runs is finished and recorded; another signal stops at once.");
+    }
+
+    pub fn approval(&mut self, request: &ContextRequest) {
+        self.break_off();
+        self.note(&format!("{} [y/N]", request.query));
+    }
+
+    /// What an agent wants to know.
+    pub fn question(&self, request: &ContextRequest) {
+        let question = report::question(self.board.name(&request.agent), request);
+        self.note(&format!("\n{question}\nYour answer (empty: not available):"));
+    }
+
+    pub fn update(&mut self, update: &Update) {
+        match update {
+            Update::Event(event) => self.event(event),
+            Update::Delta(delta) => {
+                let said = self.board.say(&delta.iteration, delta.offset, &delta.text);
+                if let Some(turn) = said {
+                    self.write(&turn);
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        if self.paper == Paper::Json {
+            if event.seq > self.after {
+                put(&format!("{}\n", serde_json::to_string(event).unwrap_or_default()));
+            }
+            return self.board.take(event);
+        }
+        self.board.take(event);
+        if self.board.round.as_ref().is_none_or(|round| round.number < self.first) {
+            return;
+        }
+        match (&event.body, &event.place.turn) {
+            (Body::Round(RoundEvent::RoundOpened { number, .. }), _) => self.round_begins(*number),
+            (Body::Round(RoundEvent::RoundClosed { .. }), _) => self.progress.clear(),
+            (Body::Iteration(body), Some(turn)) => self.words(turn, body),
+            (Body::Turn(TurnEvent::TurnEnded { outcome, .. }), Some(turn)) => {
+                self.turn_over(turn, outcome);
+            }
+            _ => {}
+        }
+        self.who_speaks();
+    }
+
+    fn round_begins(&mut self, number: u32) {
+        self.progress.clear();
+        (self.finished, self.next) = (BTreeMap::new(), (0, 0));
+        let title = self.board.round_of(number);
+        match self.paper {
+            Paper::Live { .. } => put(&format!("\n{}\n", console::style(title).bold().cyan())),
+            Paper::Plain | Paper::Json => put(&format!("\n{title}\n")),
+        }
+    }
+
+    /// What a model call said, as far as it was not written while it was said.
+    fn words(&mut self, turn: &TurnId, body: &IterationEvent) {
+        let cut_off = match body {
+            IterationEvent::ModelCallFinished { .. }
+            | IterationEvent::ModelCallCancelled { .. } => false,
+            IterationEvent::ModelCallInterrupted { .. }
+            | IterationEvent::ModelCallFailed { .. } => true,
+            _ => return,
+        };
+        if !cut_off {
+            self.write(turn);
+        }
+        let Some(speaking) = self.speaking.as_mut().filter(|own| own.turn == *turn) else { return };
+        let mut rest = speaking.wrap.finish();
+        if cut_off && speaking.written > 0 {
+            rest.push_str(&format!("{}[cut off; asked again]\n", panel::MARGIN));
+        }
+        speaking.written = 0;
+        put(&out::plain(&rest));
+    }
+
+    /// Writes what a speaker says, when nobody else speaks and someone looks.
+    fn write(&mut self, turn: &TurnId) {
+        let Paper::Live { width } = self.paper else { return };
+        let is_shown = self.board.round.as_ref().is_some_and(|round| round.number >= self.first);
+        let Some(speech) = self.board.speech(turn) else { return };
+        if !(is_shown && speech.alone && speech.purpose.speaks()) {
+            return;
+        }
+        let words = readable(&speech.said);
+        if words.is_empty() {
+            return;
+        }
+        if self.speaking.as_ref().is_none_or(|speaking| speaking.turn != *turn) {
+            self.progress.clear();
+            put(&panel::top(&out::plain(&self.board.heading(&speech.agent))));
+            let wrap = Wrap::new(width, panel::MARGIN);
+            self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: 0 });
+        }
+        let Some(speaking) = &mut self.speaking else { return };
+        let fresh = words.get(speaking.written..).unwrap_or_default();
+        speaking.written = words.len();
+        put(&speaking.wrap.push(&out::plain(fresh)));
+    }
+
+    fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
+        let Some(speech) = self.board.speech(turn) else { return };
+        let place = speech.place;
+        let text = if speech.purpose.speaks() { self.drawn(turn, speech, outcome) } else { String::new() };
+        match self.paper {
+            Paper::Live { .. } => {
+                self.progress.clear();
+                self.speaking.take_if(|speaking| speaking.turn == *turn);
+                put(&text);
+            }
+            Paper::Plain => self.put_in_order(place, text),
+            Paper::Json => {}
+        }
+    }
+
+    /// A panel; only its end, if its words have been written.
+    fn drawn(&self, turn: &TurnId, speech: &Speech, outcome: &TurnOutcome) -> String {
+        let heading = out::plain(&self.board.heading(&speech.agent));
+        let summary = out::plain(&panel::summary(speech, outcome));
+        let words = || out::plain(&panel::prose(&speech.answer));
+        let is_written = self.speaking.as_ref().is_some_and(|speaking| speaking.turn == *turn);
+        match self.paper {
+            Paper::Live { width } if is_written => panel::bottom(&summary, width),
+            Paper::Live { width } => panel::panel(&heading, &words(), &summary, width),
+            Paper::Plain | Paper::Json => panel::plain(&heading, &words(), &summary),
+        }
+    }
+
+    fn put_in_order(&mut self, place: (u32, u32), text: String) {
+        self.finished.insert(place, text);
+        while let Some(text) = self.finished.remove(&self.next) {
+            put(&text);
+            self.next.1 += 1;
+            let stages = self.board.round.as_ref().map(|round| round.stages.as_slice());
+            let stage = stages.and_then(|stages| stages.get(self.next.0 as usize));
+            if stage.is_none_or(|stage| self.next.1 as usize >= stage.len()) {
+                self.next = (self.next.0 + 1, 0);
+            }
+        }
+    }
+
+    /// The line that says who is speaking, while there is nothing else to read.
+    fn who_speaks(&mut self) {
+        if !matches!(self.paper, Paper::Live { .. }) || self.speaking.is_some() {
+            return;
+        }
+        let Some(round) = &self.board.round else { return };
+        let open: Vec<&Speech> = round.speeches.values().filter(|speech| !speech.over).collect();
+        let Some(one) = open.first() else { return };
+        let stage = round.speeches.values().filter(|speech| speech.place.0 == one.place.0);
+        let (done, of) = (stage.filter(|speech| speech.over).count(), round.stages.get(one.place.0 as usize));
+        let names: Vec<&str> = open.iter().map(|speech| self.board.name(&speech.agent)).collect();
+        let what = match one.purpose {
+            Purpose::Frame => "naming the points of view".to_owned(),
+            Purpose::Answer if one.alone => format!("{} is thinking", names.join(", ")),
+            Purpose::Answer => {
+                let of = of.map_or(0, Vec::len);
+                format!("{} ({done} of {of} have answered)", names.join(", "))
+            }
+            Purpose::Rank => format!("ranking the answers: {}", names.join(", ")),
+            Purpose::Verdict => format!("{} is writing the verdict", names.join(", ")),
+            Purpose::Analyse => "judging how far the panel agrees".to_owned(),
+            Purpose::Synthesise => "summing up".to_owned(),
+        };
+        self.progress.say(&out::plain(&format!("{}: {what}", self.board.round_of(round.number))));
+    }
+
+    /// What a round came to.
+    pub fn round(&mut self, record: &Record, findings: &Findings) {
+        self.progress.clear();
+        self.say_lines(&report::round(record, findings));
+    }
+
+    /// What the debate came to, or how it stands.
+    pub fn end(&mut self, record: &Record, findings: &Findings, over: bool) {
+        self.progress.clear();
+        match self.paper {
+            Paper::Json => put(&json::line(record, findings)),
+            Paper::Plain | Paper::Live { .. } if over => {
+                self.say_lines(&report::end(record, findings));
+            }
+            Paper::Plain | Paper::Live { .. } => {}
+        }
+    }
+
+    fn say_lines(&self, lines: &[String]) {
+        let lines = lines.iter().map(|line| out::plain(line));
+        match self.paper {
+            Paper::Json => {}
+            Paper::Plain => put(&format!("\n{}\n", lines.collect::<Vec<_>>().join("\n"))),
+            Paper::Live { width } => {
+                put(&format!("\n{}", lines.map(|line| wrapped(&line, width, "")).collect::<String>()));
+            }
+        }
+    }
+
+    /// Ends the line that is being written, so that something else can be said.
+    fn break_off(&mut self) {
+        self.progress.clear();
+        if let Some(mut speaking) = self.speaking.take() {
+            put(&out::plain(&speaking.wrap.finish()));
+        }
+    }
+
+    /// Words about the debate; a program that reads JSON gets none.
+    pub fn note(&self, text: &str) {
+        if self.paper != Paper::Json {
+            eprintln!("{}", out::plain(text));
+        }
+    }
+}
+
+/// A reader that is gone is no reason to stop: the debate goes on without it.
+fn put(text: &str) {
+    let _ = out::put(text);
+}

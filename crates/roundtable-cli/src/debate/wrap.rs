@@ -1,0 +1,148 @@
+//! Lines that are as wide as the screen, made of words as they come.
+
+/// Breaks words into lines as they come, each behind a margin. A word is written when it is whole.
+pub(super) struct Wrap {
+    width: usize,
+    margin: &'static str,
+    /// How much of the line is written, in columns; nothing when it is not begun.
+    column: Option<usize>,
+    gap: usize,
+    word: String,
+}
+
+impl Wrap {
+    pub fn new(width: usize, margin: &'static str) -> Self {
+        Self { width, margin, column: None, gap: 0, word: String::new() }
+    }
+
+    /// What is to be written because of these words.
+    pub fn push(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        for letter in text.chars() {
+            match letter {
+                '\n' => {
+                    self.place(&mut out);
+                    self.begin(&mut out);
+                    self.end_line(&mut out);
+                }
+                letter if letter.is_whitespace() => {
+                    self.place(&mut out);
+                    self.gap += 1;
+                }
+                letter => self.word.push(letter),
+            }
+        }
+        out
+    }
+
+    /// What is left to write; the next words begin a line.
+    pub fn finish(&mut self) -> String {
+        let mut out = String::new();
+        self.place(&mut out);
+        if self.column.is_some() {
+            self.end_line(&mut out);
+        }
+        out
+    }
+
+    /// Writes the word that is whole, on this line or on the next.
+    fn place(&mut self, out: &mut String) {
+        let word = std::mem::take(&mut self.word);
+        if word.is_empty() {
+            return;
+        }
+        let room = self.width.saturating_sub(columns(self.margin));
+        let gap = std::mem::take(&mut self.gap);
+        let wide = columns(&word);
+        if self.column.is_some_and(|column| column > 0 && column + gap + wide > room) {
+            self.end_line(out);
+        }
+        let at_start = self.column.is_none_or(|column| column == 0);
+        self.begin(out);
+        // What a line is indented with stays; what parts words does not begin a line.
+        let gap = if at_start && gap == 1 { 0 } else { gap.min(room / 2) };
+        out.push_str(&" ".repeat(gap));
+        self.advance(gap);
+        for letter in word.chars() {
+            let wide = columns_of(letter);
+            if self.column.is_some_and(|column| column + wide > room.max(2)) {
+                self.end_line(out);
+                self.begin(out);
+            }
+            out.push(letter);
+            self.advance(wide);
+        }
+    }
+
+    fn begin(&mut self, out: &mut String) {
+        if self.column.is_none() {
+            out.push_str(self.margin);
+            self.column = Some(0);
+        }
+    }
+
+    fn end_line(&mut self, out: &mut String) {
+        while out.ends_with(' ') {
+            out.pop();
+        }
+        out.push('\n');
+        self.column = None;
+        self.gap = 0;
+    }
+
+    fn advance(&mut self, columns: usize) {
+        self.column = Some(self.column.unwrap_or_default() + columns);
+    }
+}
+
+/// A whole text in lines.
+pub(super) fn wrapped(text: &str, width: usize, margin: &'static str) -> String {
+    let mut wrap = Wrap::new(width, margin);
+    let lines = wrap.push(text.trim_end());
+    format!("{lines}{}", wrap.finish())
+}
+
+/// How many columns a text takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// Nearly right for nearly all letters, which is what a margin needs: East Asian letters and
+/// pictures are two columns wide, marks on other letters none.
+fn columns_of(letter: char) -> usize {
+    match u32::from(letter) {
+        0x300..=0x36f | 0x200b..=0x200d | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff => 2,
+        0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff => 2,
+        0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_keep_their_margin() {
+        assert_eq!(wrapped("one two three\n\nfour", 11, "| "), "| one two\n| three\n|\n| four\n");
+        assert_eq!(wrapped("- a\n    - b", 20, ""), "- a\n    - b\n");
+    }
+
+    #[test]
+    fn a_word_wider_than_the_screen_is_cut_and_wide_letters_count_twice() {
+        assert_eq!(wrapped("abcdefgh", 6, "| "), "| abcd\n| efgh\n");
+        assert_eq!(wrapped("日本語です", 6, ""), "日本語\nです\n");
+    }
+
+    #[test]
+    fn it_does_not_matter_in_which_pieces_words_come() {
+        let text = "The quick brown fox\njumps  over the\n\n  lazy dog, again and again.";
+        for width in [1, 5, 12, 40] {
+            let mut wrap = Wrap::new(width, "| ");
+            let pieces: String =
+                text.chars().map(|letter| wrap.push(&letter.to_string())).collect();
+            assert_eq!(pieces + &wrap.finish(), wrapped(text, width, "| "));
+        }
+    }
+}
