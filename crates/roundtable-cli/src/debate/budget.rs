@@ -20,7 +20,11 @@ pub(super) fn read(text: &str) -> Result<Limits, String> {
     Ok(limits)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be in range"
+)]
 fn millionths(dollars: &str) -> Result<u64, String> {
     let amount = dollars.parse::<f64>().ok().filter(|amount| (0.0..1e9).contains(amount));
     let amount = amount.ok_or_else(|| format!("{dollars:?} is no amount of dollars"))?;
@@ -33,7 +37,8 @@ mod tests {
 
     #[test]
     fn limits_are_named_and_anything_else_is_refused_with_a_reason() {
-        let limits = Limits { calls: Some(9), tokens: Some(5000), cost: Some(250_000), time_ms: None };
+        let limits =
+            Limits { calls: Some(9), tokens: Some(5000), cost: Some(250_000), time_ms: None };
         assert_eq!(read("calls=9, tokens=5000,dollars=0.25"), Ok(limits));
         for (text, why) in [
             ("9", "say calls=N"),

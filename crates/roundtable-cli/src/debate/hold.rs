@@ -147,7 +147,8 @@ impl Hold {
                 continue;
             }
             self.show.question(request);
-            let line = self.prompt.line().await.context("reading the answer from standard input")?;
+            let line =
+                self.prompt.line().await.context("reading the answer from standard input")?;
             match line {
                 Some(line) if line.is_empty() => {
                     results.push(ContextResult::not_found(id, "not available"));
@@ -159,7 +160,11 @@ impl Hold {
         Ok(true)
     }
 
-    async fn until_closed(&mut self, updates: &mut Subscription, number: u32) -> anyhow::Result<()> {
+    async fn until_closed(
+        &mut self,
+        updates: &mut Subscription,
+        number: u32,
+    ) -> anyhow::Result<()> {
         loop {
             tokio::select! {
                 biased;
@@ -227,8 +232,9 @@ fn is_required(request: &ContextRequest) -> bool {
 
 /// Why nobody could answer: what the first one says.
 fn failure(findings: &Findings) -> String {
-    let mut failures = findings.responses.iter().filter_map(|response| {
-        response.failure().map(|why| format!("{}: {why}", response.name))
-    });
+    let mut failures = findings
+        .responses
+        .iter()
+        .filter_map(|response| response.failure().map(|why| format!("{}: {why}", response.name)));
     failures.next().unwrap_or_else(|| "nobody answered".to_owned())
 }

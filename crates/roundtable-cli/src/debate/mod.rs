@@ -86,9 +86,9 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         None => config.speaking(),
     };
     show.note(&voice::introduced("The panel", &config.spelled_out(&model), &why));
-    let debate = panel.into_iter().fold(running.engine.debate(&options.topic), |debate, agent| {
-        debate.participant(agent)
-    });
+    let debate = panel
+        .into_iter()
+        .fold(running.engine.debate(&options.topic), |debate, agent| debate.participant(agent));
     let debate = debate
         .mode(options.mode)
         .rounds(options.rounds)

@@ -87,6 +87,9 @@ mod tests {
 
     #[test]
     fn on_paper_there_are_no_lines_around_it() {
-        assert_eq!(plain("Ada", "Yes.\n", "YES · confidence 0.80"), "\nAda:\nYes.\n(YES · confidence 0.80)\n");
+        assert_eq!(
+            plain("Ada", "Yes.\n", "YES · confidence 0.80"),
+            "\nAda:\nYes.\n(YES · confidence 0.80)\n"
+        );
     }
 }

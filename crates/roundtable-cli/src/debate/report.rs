@@ -62,7 +62,8 @@ pub(super) fn end(record: &Record, findings: &Findings) -> Vec<String> {
     if let Some(verdict) = &findings.judgement.verdict {
         lines.push(format!("Verdict: {}", verdict.position));
     }
-    lines.extend(record.added().map(|added| format!("What the debate added: {}.", gain(record, &added))));
+    let added = record.added().map(|added| gain(record, &added));
+    lines.extend(added.map(|gain| format!("What the debate added: {gain}.")));
     lines.push(format!("It took {}.", spent(findings.total_spent)));
     lines
 }
@@ -80,10 +81,13 @@ fn bare(sentence: &str) -> &str {
 }
 
 fn gain(record: &Record, added: &Added) -> String {
-    let mut parts =
-        vec![format!("agreement {:.2}, before any exchange {:.2}", added.agreement_after, added.agreement_before)];
+    let (before, after) = (added.agreement_before, added.agreement_after);
+    let mut parts = vec![match (before - after).abs() < 0.005 {
+        true => format!("agreement stayed at {after:.2}"),
+        false => format!("agreement went from {before:.2} to {after:.2}"),
+    }];
     if added.first != added.last {
-        parts.push(format!("votes {}, before {}", vote(added.last), vote(added.first)));
+        parts.push(format!("votes went from {} to {}", vote(added.first), vote(added.last)));
     }
     let changed = added.changed.iter().map(|changed| {
         let name = record.name_of(&changed.agent);
@@ -99,8 +103,7 @@ fn gain(record: &Record, added: &Added) -> String {
         [] => "nobody changed position".to_owned(),
         names => format!("{} changed position", names.join(", ")),
     });
-    parts.push(format!("for {}", spent(added.spent)));
-    parts.join("; ")
+    format!("{} (for {})", parts.join("; "), spent(added.spent))
 }
 
 fn vote(vote: Vote) -> String {

@@ -198,7 +198,8 @@ impl Show {
     fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
         let Some(speech) = self.board.speech(turn) else { return };
         let place = speech.place;
-        let text = if speech.purpose.speaks() { self.drawn(turn, speech, outcome) } else { String::new() };
+        let text =
+            if speech.purpose.speaks() { self.drawn(turn, speech, outcome) } else { String::new() };
         match self.paper {
             Paper::Live { .. } => {
                 self.progress.clear();
@@ -245,7 +246,8 @@ impl Show {
         let open: Vec<&Speech> = round.speeches.values().filter(|speech| !speech.over).collect();
         let Some(one) = open.first() else { return };
         let stage = round.speeches.values().filter(|speech| speech.place.0 == one.place.0);
-        let (done, of) = (stage.filter(|speech| speech.over).count(), round.stages.get(one.place.0 as usize));
+        let (done, of) =
+            (stage.filter(|speech| speech.over).count(), round.stages.get(one.place.0 as usize));
         let names: Vec<&str> = open.iter().map(|speech| self.board.name(&speech.agent)).collect();
         let what = match one.purpose {
             Purpose::Frame => "naming the points of view".to_owned(),
@@ -286,7 +288,10 @@ impl Show {
             Paper::Json => {}
             Paper::Plain => put(&format!("\n{}\n", lines.collect::<Vec<_>>().join("\n"))),
             Paper::Live { width } => {
-                put(&format!("\n{}", lines.map(|line| wrapped(&line, width, "")).collect::<String>()));
+                put(&format!(
+                    "\n{}",
+                    lines.map(|line| wrapped(&line, width, "")).collect::<String>()
+                ));
             }
         }
     }

@@ -60,15 +60,23 @@ impl Reader<'_> {
         let is_prose = PROSE.contains(&name.to_lowercase().as_str());
         if is_prose && self.rest.as_str().starts_with('"') {
             self.rest.next();
-            if !self.words.is_empty() {
-                self.words.push_str("\n\n");
-            }
-            let mut words = std::mem::take(&mut self.words);
-            let whole = self.string(&mut words);
-            self.words = words;
+            let mut part = String::new();
+            let whole = self.string(&mut part);
+            self.show(&part);
             return whole;
         }
         self.skip_value()
+    }
+
+    /// Some give the position as the reason for it: as long as a part only says again what is shown, it
+    /// is not.
+    fn show(&mut self, part: &str) {
+        if self.words.is_empty() {
+            self.words.push_str(part);
+        } else if !self.words.starts_with(part) {
+            self.words.push_str("\n\n");
+            self.words.push_str(part);
+        }
     }
 
     /// Up to the closing quote; what there is of a broken off one is in `text`, too.
@@ -151,17 +159,20 @@ mod tests {
                         \"position\": \"Wait.\\n\\u00c4h \\ud83d\\ude00\", \"confidence\": 0.7, \
                         \"reasoning\": \"It \\\"works\\\".\", \"more\": {\"position\": \"x\"}}\n```";
 
+    const TWICE: &str = r#"{"position": "Wait.", "reasoning": "Wait."}"#;
+
     #[test]
     fn prose_is_shown_as_it_is_and_of_data_the_prose() {
         assert_eq!(readable("  Begin now."), "Begin now.");
         assert_eq!(readable("{\"position\": 7, \"confidence\": 1}"), "");
         assert_eq!(readable(DATA), "Wait.\nÄh 😀\n\nIt \"works\".");
         assert_eq!(readable("```\nlet x;\n```"), "```\nlet x;\n```");
+        assert_eq!(readable(TWICE), "Wait.");
     }
 
     #[test]
     fn with_every_letter_the_words_only_grow() {
-        for whole in [DATA, "Plain words, `code` and {braces}.", "`x` first", "```\nx"] {
+        for whole in [DATA, TWICE, "Plain words, `code` and {braces}.", "`x` first", "```\nx"] {
             let mut before = String::new();
             for (end, letter) in whole.char_indices() {
                 let now = readable(&whole[..end + letter.len_utf8()]);

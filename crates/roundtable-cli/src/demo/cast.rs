@@ -8,31 +8,77 @@ use roundtable::core::tool::ToolDecl;
 use roundtable::core::{MessageContext, Reject};
 use roundtable::prelude::*;
 
-/// What the agents are asked.
-pub(super) const QUESTION: &str = "Should we move our billing service to Rust this year?";
+/// Which demonstration is played.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Play {
+    /// A tool, a nested prompt, a question to you.
+    #[value(skip)]
+    Whole,
+    /// An agent asks, going on without the answer is refused, the answer is given.
+    Context,
+    /// A tool asks a model, is killed on the way, and goes on.
+    Nested,
+}
+
+impl Play {
+    /// What the agents are asked.
+    pub fn question(self) -> &'static str {
+        match self {
+            Self::Whole => "Should we move our billing service to Rust this year?",
+            Self::Context => "Should the pilot on the invoice module begin next month?",
+            Self::Nested => "How long would it take to move our billing service to Rust?",
+        }
+    }
+
+    /// How it is asked for.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Whole => "demo",
+            Self::Context => "demo context",
+            Self::Nested => "demo nested",
+        }
+    }
+
+    fn rounds(self) -> u32 {
+        if self == Self::Nested { 1 } else { 2 }
+    }
+}
 
 /// Among how many of the newest sessions an unfinished demonstration is looked for.
 const LOOK_BACK: usize = 1000;
 
+/// How long the second nested prompt takes in a process that is to be killed before: long enough for
+/// any machine, and not for ever, if nobody kills it.
+const UNTIL_KILLED_MS: u64 = 60_000;
+
 /// What the agents say, at this pace.
-pub(super) fn script(pace: u64) -> Script {
+pub(super) fn script(play: Play, pace: u64, until_killed: bool) -> Script {
     let said = |text: &str| Reply::text(text).in_pieces(6, pace);
-    let modules = serde_json::json!({ "modules": 12 });
+    let script = match play {
+        Play::Context => Script::default()
+            .voice("ada", [said("The invoice module is small, and there is a way back. I am for it.")]),
+        Play::Whole | Play::Nested => Script::default().voice("ada", [
+            Reply::calls([Call::new("estimate_effort", serde_json::json!({ "modules": 12 }))]),
+            said("Twelve modules are about eighteen weeks, and the riskiest third comes first. I am for it."),
+        ]),
+    };
+    let order =
+        said("Begin with the invoices: few callers, and easy to compare with the old code.");
+    let order = if until_killed { order.after(UNTIL_KILLED_MS) } else { order };
     let question = serde_json::json!({
         "query": "How many people on the team have shipped Rust before?",
         "reason": "The plan stands or falls with it.",
         "priority": "required"
     });
-    Script::default()
+    script
         .voice(
             "ada",
-            [
-                Reply::calls([Call::new("estimate_effort", modules)]),
-                said("Twelve modules are about eighteen weeks, and the riskiest third comes first. I am for it."),
-            ],
+            [said(
+                "Then a pilot on the invoice module, with a way back, is the honest first step.",
+            )],
         )
-        .voice("ada", [said("Then a pilot on the invoice module, with a way back, is the honest first step.")])
         .voice("ada/risk", [said("A third of the modules touch money; count those double.")])
+        .voice("ada/order", [order])
         .voice(
             "ben",
             [
@@ -44,33 +90,41 @@ pub(super) fn script(pace: u64) -> Script {
 }
 
 /// Opens the session.
-pub(super) async fn open(engine: &Engine) -> roundtable::Result<Session> {
+pub(super) async fn open(engine: &Engine, play: Play) -> roundtable::Result<Session> {
     let mut ada = Agent::new("Ada", "scripted")?;
     ada.persona = "You are Ada, an engineer who likes numbers.".to_owned();
-    ada.tools = vec![ToolDecl::handler("estimate_effort", Effect::Pure)];
+    if play != Play::Context {
+        ada.tools = vec![ToolDecl::handler("estimate_effort", Effect::Pure)];
+    }
     let mut ben = Agent::new("Ben", "scripted")?;
     ben.persona = "You are Ben, who asks who will do the work.".to_owned();
     ben.tools = vec![ToolDecl::request_context()];
-    engine.panel(QUESTION).participant(ada).participant(ben).sequential().rounds(2).open().await
+    let panel = engine.panel(play.question()).participant(ada);
+    let panel = if play == Play::Nested { panel } else { panel.participant(ben) };
+    panel.sequential().rounds(play.rounds()).open().await
 }
 
-/// The newest demonstration that was begun and not finished.
-pub(super) async fn find(engine: &Engine) -> roundtable::Result<Option<Session>> {
+/// The newest demonstration of this kind that was begun and not finished.
+pub(super) async fn find(engine: &Engine, play: Play) -> roundtable::Result<Option<Session>> {
     let sessions = engine.sessions(LOOK_BACK).await?;
     let cut_off = sessions.into_iter().find(|listed| {
         let summary = &listed.summary;
-        let is_demo = summary.kind == Kind::Debate && summary.topic == QUESTION;
+        let is_demo = summary.kind == Kind::Debate && summary.topic == play.question();
         is_demo && summary.status == Status::Active
     });
     Ok(cut_off.map(|listed| engine.session(&listed.session)))
 }
 
 /// The input that opens a round, and its id: the same whoever sends it, however often.
-pub(super) fn input(session: &SessionId, round: u32) -> Result<(Command, CommandId), Reject> {
+pub(super) fn input(
+    session: &SessionId,
+    play: Play,
+    round: u32,
+) -> Result<(Command, CommandId), Reject> {
     let say = Say {
         context: MessageContext::new(&format!("msg_demo-{round}"), session, None)?,
         sender: "User".to_owned(),
-        text: (round == 1).then(|| QUESTION.to_owned()),
+        text: (round == 1).then(|| play.question().to_owned()),
         images: Vec::new(),
         on_busy: OnBusy::Queue,
         results: Vec::new(),
@@ -79,8 +133,10 @@ pub(super) fn input(session: &SessionId, round: u32) -> Result<(Command, Command
     Ok((Command::Say(say), id))
 }
 
-/// Estimates an effort. It asks a prompt of its own on the way: a child turn in the same session.
-pub(super) struct EstimateEffort;
+/// Estimates an effort. It asks prompts of its own on the way: child turns in the same session.
+pub(super) struct EstimateEffort {
+    pub play: Play,
+}
 
 /// What the model has to say to call it.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -109,15 +165,20 @@ impl Tool for EstimateEffort {
             .event_bus
             .publish("progress", serde_json::json!({ "counted": params.modules }))
             .await?;
-        let prompt = Prompt::new("risk", "What is the risk in migrating {modules} modules?")
+        let risk = Prompt::new("risk", "What is the risk in migrating {modules} modules?")
             .with(Section::new("Role", "You weigh risks in one sentence."));
+        let order = Prompt::new("order", "Which of {modules} modules comes first?")
+            .with(Section::new("Role", "You plan in one sentence."));
+        let prompts = if self.play == Play::Nested { vec![risk, order] } else { vec![risk] };
         let values = Params::from([("modules".to_owned(), params.modules.to_string())]);
-        let child = context
-            .adapter
-            .evaluate(&prompt, &values, &context.event_bus, &context.session)
-            .await?;
+        let mut told = String::new();
+        for prompt in &prompts {
+            let (bus, session) = (&context.event_bus, &context.session);
+            let child = context.adapter.evaluate(prompt, &values, bus, session).await?;
+            told.push_str(&format!(" {}", child.output));
+        }
         let weeks = params.modules + params.modules / 2;
-        Ok(ToolResult::ok(format!("About {weeks} weeks. {}", child.output))
+        Ok(ToolResult::ok(format!("About {weeks} weeks.{told}"))
             .with_value(serde_json::json!({ "weeks": weeks })))
     }
 }

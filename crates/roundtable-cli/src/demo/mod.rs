@@ -2,6 +2,7 @@
 //! it goes on where it was.
 
 mod cast;
+mod kill;
 mod show;
 
 use std::collections::VecDeque;
@@ -16,11 +17,14 @@ use roundtable::prelude::*;
 use crate::config::Config;
 use crate::prompt::Prompt;
 use crate::signal::Signals;
+use cast::Play;
 use show::Show;
 
 /// How the demonstration runs.
 #[derive(clap::Args)]
 pub(crate) struct Options {
+    /// A part of it alone.
+    play: Option<Play>,
     /// Print every event as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
@@ -33,25 +37,31 @@ pub(crate) struct Options {
     /// Begin anew, though an earlier demonstration was cut off.
     #[arg(long)]
     fresh: bool,
+    /// What `demo nested` starts to kill it.
+    #[arg(long, hide = true)]
+    until_killed: bool,
 }
 
-pub(crate) async fn run(config: &Config, options: Options) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    let play = options.play.unwrap_or(Play::Whole);
+    let script = cast::script(play, options.pace, options.until_killed);
     let engine = Engine::builder()
         .sqlite(&config.data_dir)
-        .model("scripted", ScriptedModel::new(cast::script(options.pace)))
-        .tool(cast::EstimateEffort)
+        .model("scripted", ScriptedModel::new(script))
+        .tool(cast::EstimateEffort { play })
         .build()
         .await?;
     let mut demo = Demo {
+        play,
         session: None,
-        show: Show::new(options.json),
-        answer: options.answer,
+        show: Show::new(options.json, play),
+        answer: options.answer.clone(),
         prompt: Prompt::default(),
         asked: VecDeque::new(),
     };
     let code = tokio::select! {
-        played = demo.play(&engine, options.fresh) => played.map(|()| ExitCode::SUCCESS),
+        played = demo.play(config, &engine, &options) => played.map(|()| ExitCode::SUCCESS),
         code = signals.next() => {
             demo.show.stopping();
             signals.drain(&engine).await;
@@ -67,6 +77,7 @@ pub(crate) async fn run(config: &Config, options: Options) -> anyhow::Result<Exi
 }
 
 struct Demo {
+    play: Play,
     session: Option<Session>,
     show: Show,
     answer: Option<String>,
@@ -76,14 +87,26 @@ struct Demo {
 }
 
 impl Demo {
-    async fn play(&mut self, engine: &Engine, fresh: bool) -> anyhow::Result<()> {
-        let cut_off = if fresh { None } else { cast::find(engine).await? };
+    async fn play(
+        &mut self,
+        config: &Config,
+        engine: &Engine,
+        options: &Options,
+    ) -> anyhow::Result<()> {
+        let mut cut_off = if options.fresh { None } else { cast::find(engine, self.play).await? };
+        if cut_off.is_none() && self.play == Play::Nested && !options.until_killed {
+            self.show.killing();
+            if kill::begin_and_kill(&config.data_dir).await? {
+                self.show.killed();
+            }
+            cut_off = cast::find(engine, self.play).await?;
+        }
         if let Some(session) = &cut_off {
             self.show.going_on(session.id());
         }
         let session = match cut_off {
             Some(session) => session,
-            None => cast::open(engine).await?,
+            None => cast::open(engine, self.play).await?,
         };
         self.session = Some(session.clone());
         self.show.opening();
@@ -135,7 +158,7 @@ impl Demo {
         if state.status != Status::Active || under_way {
             return Ok(());
         }
-        let (input, id) = cast::input(session.id(), state.last_number + 1)?;
+        let (input, id) = cast::input(session.id(), self.play, state.last_number + 1)?;
         match session.command_once(input, id).await {
             Ok(_) => Ok(()),
             Err(refused) if refused.missing_context().is_empty() => over_or(session, refused).await,

@@ -11,13 +11,14 @@ use roundtable::core::id::{AgentId, ContextRequestId, IterationId};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
-use super::cast::QUESTION;
+use super::cast::Play;
 use crate::config::Config;
 use crate::out;
 use crate::trace::Trace;
 
 pub(super) struct Show {
     json: bool,
+    play: Play,
     /// How much of each running reply was shown as it was said, in bytes.
     heard: BTreeMap<IterationId, usize>,
     /// The agents' names.
@@ -29,9 +30,10 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub fn new(json: bool) -> Self {
+    pub fn new(json: bool, play: Play) -> Self {
         Self {
             json,
+            play,
             heard: BTreeMap::new(),
             names: BTreeMap::new(),
             shown: BTreeSet::new(),
@@ -39,12 +41,22 @@ impl Show {
         }
     }
 
+    pub fn killing(&self) {
+        self.say(
+            "Another process begins: its agent calls a tool, and the tool asks a model twice.\n",
+        );
+    }
+
+    pub fn killed(&self) {
+        self.say("It was killed (SIGKILL) while the second answer was on its way.\n\n");
+    }
+
     pub fn going_on(&self, session: &SessionId) {
         self.say(&format!("Going on with {session} where it was cut off.\n\n"));
     }
 
     pub fn opening(&self) {
-        self.say(&format!("You: {QUESTION}\n"));
+        self.say(&format!("You: {}\n", self.play.question()));
     }
 
     pub fn stopping(&self) {
@@ -106,7 +118,7 @@ impl Show {
             matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
         };
         if !log.last().is_some_and(|event| is_end(event)) {
-            self.say(&format!("Go on with it:    {}\n", config.command("demo")));
+            self.say(&format!("Go on with it:    {}\n", config.command(self.play.command())));
         }
         Ok(())
     }

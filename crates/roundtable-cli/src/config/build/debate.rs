@@ -38,7 +38,9 @@ impl Config {
         for id in seats {
             needs.models.insert(self.model_of_agent(id));
             needs.voices.insert(id.clone());
-            needs.tools.extend(self.file.agents.get(id).into_iter().flat_map(|it| it.tools.clone()));
+            needs
+                .tools
+                .extend(self.file.agents.get(id).into_iter().flat_map(|it| it.tools.clone()));
         }
         if seats.is_empty() {
             needs.models.extend(self.models_there_are(&default));
@@ -70,7 +72,8 @@ impl Config {
         let named = self.file.models.keys().cloned();
         let vendors = self.catalog.vendors().iter();
         let vendors = vendors.filter(|(name, vendor)| choice::is_ready(&self.layers, name, vendor));
-        let vendors = vendors.filter_map(|(name, _)| choice::model_of(&self.layers, &self.catalog, name));
+        let vendors =
+            vendors.filter_map(|(name, _)| choice::model_of(&self.layers, &self.catalog, name));
         named.chain(vendors).filter(|model| self.can_be_asked(model)).collect()
     }
 

@@ -133,7 +133,13 @@ struct Voices;
 #[async_trait]
 impl Model for Voices {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let reply = Reply::text("I am a scripted voice, not a model. You said: {input}");
+        let name = &request.agent_name;
+        let reply = Reply::text(match request.output {
+            None => "I am a scripted voice, not a model. You said: {input}".to_owned(),
+            Some(_) => {
+                format!("I am {name}, a scripted voice and not a model: I hold no position.")
+            }
+        });
         let script = Script::default().voice(request.scope.agent.suffix(), [reply]);
         ScriptedModel::forgetful(script).stream(request).await
     }
