@@ -115,12 +115,9 @@ impl Hold {
     /// Begins the round after this one with what was asked for; nothing when nobody answers.
     async fn next_round(&mut self, findings: &Findings) -> anyhow::Result<Option<u32>> {
         let mut results = Vec::new();
-        if !self.answer_all(&findings.requests, &mut results).await? {
+        if !self.answer_all(&findings.requests, &mut results).await? && !results.is_empty() {
             // What was answered is not asked again.
-            if !results.is_empty() {
-                self.debate.provide(results).await?;
-            }
-            return Ok(None);
+            self.debate.provide(std::mem::take(&mut results)).await?;
         }
         let wish = Continue {
             focus: self.text.take(),
@@ -128,7 +125,14 @@ impl Hold {
             after_round: Some(findings.number),
             ..Continue::default()
         };
-        let begun = self.debate.continue_round(wish).await?;
+        // Whether it may go on is not decided here: someone else may have answered meanwhile.
+        let begun = match self.debate.continue_round(wish).await {
+            Err(refused) if !refused.missing_context().is_empty() => {
+                self.show.note(&format!("\n{refused}"));
+                return Ok(None);
+            }
+            begun => begun?,
+        };
         begun.warnings.iter().for_each(|warning| self.show.note(warning));
         Ok(Some(begun.number))
     }

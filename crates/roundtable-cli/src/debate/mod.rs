@@ -21,7 +21,7 @@ use roundtable::core::session::Status;
 use roundtable::prelude::*;
 
 use crate::ask::Trouble;
-use crate::config::{Config, Needs, Running, Wishes};
+use crate::config::{Config, Running, Wishes};
 use crate::signal::Signals;
 use crate::voice;
 use hold::{End, Hold};
@@ -78,7 +78,7 @@ fn modes() -> impl clap::builder::TypedValueParser<Value = Mode> {
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
     let trouble = Trouble::new(options.json);
-    let seats = config.debaters(&options.agent, options.agents.is_some());
+    let seats = config.debaters(&options.agent, options.agents.is_some())?;
     let (running, panel) = config.engine_for_debate(&seats, &trouble.watch()).await?;
     let show = Show::new(options.json);
     let (model, why) = match seats.first() {
@@ -111,9 +111,7 @@ pub(crate) async fn go_on(
 ) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
     let trouble = Trouble::new(as_json);
-    let needs = Needs::of(agents);
-    let toolbox = config.toolbox_for(&needs).await?;
-    let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
+    let running = config.engine_to_go_on(agents, &trouble.watch()).await?;
     let show = Show::new(as_json);
     if let Some(agent) = agents.first() {
         let model = config.spelled_out(&agent.model);
@@ -182,7 +180,10 @@ async fn finish(
         (true, _) => {
             show.note(&format!("Minutes: {}", config.command(&format!("export {id}"))));
         }
-        (false, true) => show.note(&format!("Answer and go on: {again} \"…\"")),
+        (false, true) => {
+            let answer = config.command(&format!("continue {id} \"…\""));
+            show.note(&format!("Answer and go on: {answer}"));
+        }
         (false, false) => show.note(&format!("Go on: {again}")),
     }
     Ok(code)

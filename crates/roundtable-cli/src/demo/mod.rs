@@ -61,7 +61,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         asked: VecDeque::new(),
     };
     let code = tokio::select! {
-        played = demo.play(config, &engine, &options) => played.map(|()| ExitCode::SUCCESS),
+        played = demo.play(config, &engine, options) => played.map(|()| ExitCode::SUCCESS),
         code = signals.next() => {
             demo.show.stopping();
             signals.drain(&engine).await;

@@ -215,3 +215,53 @@ fn the_data_directory_comes_from_the_flag_the_environment_or_the_platform() {
          name a directory with --data-dir DIR or ROUNDTABLE_DATA_DIR\n"
     );
 }
+
+#[test]
+fn r000_7_r000_8_demo_context_refuses_to_go_on_with_the_exact_text_until_there_is_an_answer() {
+    let home = Home::new();
+    let mut child = home.start(&["demo", "context", "--pace", "0"]);
+    child.stdin.take().unwrap().write_all(b"Two of five\n").unwrap();
+    let out = finish(child).ok();
+    let (_, refused) = out.split_once("\nGoing on without an answer is refused:\n").unwrap();
+    insta::assert_snapshot!(steady(refused.split_once("\nThe log of ").unwrap().0), @r"
+
+      | Cannot continue: 1 required context request(s) pending.
+      | 
+      | You MUST provide contextResults for these requests:
+      | - [ctx_…] (agt_ben): How many people on the team have shipped Rust before?
+      | 
+      | Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.
+
+    Ben asks: How many people on the team have shipped Rust before?
+    Your answer: Two of five
+
+    --- Round 2 ---
+
+    Ada: Then a pilot on the invoice module, with a way back, is the honest first step.
+
+    Ben: With that answer I can agree to the pilot, and to nothing more yet.
+
+    --- Round complete ---
+
+    The session is over: all rounds are done.
+    ");
+    home.assert_sound();
+}
+
+#[test]
+fn demo_nested_is_killed_in_its_second_prompt_and_the_first_is_not_asked_again() {
+    let home = Home::new();
+    let out = home.run(&["demo", "nested", "--pace", "0"]).ok();
+    assert!(
+        out.contains("\nIt was killed (SIGKILL) while the second answer was on its way.\n"),
+        "{out}"
+    );
+    assert!(out.contains("\nGoing on with ses_"), "{out}");
+    let log = home.json(&["show", &home.session()]);
+    let count = |kind: &str| log.iter().filter(|event| event["kind"] == kind).count();
+    // The call with the tool, the two nested ones, the one that was cut off, the answer.
+    assert_eq!([count("model_call_started"), count("model_call_finished")], [5, 4]);
+    assert_eq!([count("model_call_interrupted"), count("tool_call_interrupted")], [1, 1]);
+    assert_eq!(count("session_completed"), 1);
+    home.assert_sound();
+}

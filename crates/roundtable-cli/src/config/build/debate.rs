@@ -1,15 +1,16 @@
 //! An engine for a debate: the agents of the configuration, or models for agents that are made.
 
 use anyhow::Result;
-use roundtable::Engine;
 use roundtable::core::agent::Agent;
 use roundtable::models::local;
+use roundtable::{Builder, Engine};
 
 use super::super::choice;
-use super::super::origin::Origin;
+use super::super::mistake::{Mistake, Mistakes, hint};
+use super::super::origin::{Key, Origin};
 use super::super::reference::Link;
 use super::super::{Config, SCRIPTED};
-use super::{Needs, Running, Watch};
+use super::{Needs, Running, Toolbox, Watch};
 
 /// How many agents argue at least.
 const FEWEST: usize = 2;
@@ -17,13 +18,15 @@ const FEWEST: usize = 2;
 impl Config {
     /// Who argues: those that were named, or all of the configuration when there are enough, and
     /// nobody wants others to be made.
-    pub fn debaters(&self, named: &[String], made: bool) -> Vec<String> {
-        match (named, made) {
-            ([], false) if self.file.agents.len() >= FEWEST => {
-                self.file.agents.keys().cloned().collect()
-            }
-            (named, _) => named.to_vec(),
+    pub fn debaters(&self, named: &[String], made: bool) -> Result<Vec<String>, Mistakes> {
+        let known = || self.file.agents.keys().map(String::as_str);
+        if let Some(id) = named.iter().find(|id| !self.file.agents.contains_key(*id)) {
+            let what = format!("there is no agent \"{id}\"{}", hint(id, known()));
+            let key = Key::of(["defaults", "agent"]);
+            return Err(Mistake { origin: Origin::Flag("--agent"), key, what }.into());
         }
+        let all = named.is_empty() && !made && self.file.agents.len() >= FEWEST;
+        Ok(if all { known().map(str::to_owned).collect() } else { named.to_vec() })
     }
 
     /// An engine for a debate of these agents, and the agents; with none of them, one whose models
@@ -50,16 +53,36 @@ impl Config {
         let agents = agents.collect::<Result<Vec<Agent>>>()?;
         // The first one that is registered is the default.
         needs.models.remove(&default);
-        let models = std::iter::once(&default).chain(&needs.models);
+        let models: Vec<&str> =
+            std::iter::once(&default).chain(&needs.models).map(String::as_str).collect();
+        let builder = self.debating(&models, &needs, &toolbox, watch)?;
+        // Voices and the small model on this machine judge nothing: then debates are measured only.
+        let is_judge = ![SCRIPTED, local::NAME].contains(&default.as_str());
+        let builder = if is_judge { builder.analyst(&default) } else { builder };
+        Ok((Running { engine: builder.build().await?, toolbox }, agents))
+    }
+
+    /// An engine to go on with a debate of these agents, which measures as the one before it did.
+    pub async fn engine_to_go_on(&self, agents: &[Agent], watch: &Watch) -> Result<Running> {
+        let needs = Needs::of(agents);
+        let toolbox = self.toolbox_for(&needs).await?;
+        let models: Vec<&str> = needs.models.iter().map(String::as_str).collect();
+        let builder = self.debating(&models, &needs, &toolbox, watch)?;
+        Ok(Running { engine: builder.build().await?, toolbox })
+    }
+
+    fn debating(
+        &self,
+        models: &[&str],
+        needs: &Needs,
+        toolbox: &Toolbox,
+        watch: &Watch,
+    ) -> Result<Builder> {
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
         for name in models {
-            builder = builder.model(name, self.chain(name, &needs, watch)?);
+            builder = builder.model(name, self.chain(name, needs, watch)?);
         }
-        // Voices and the small model on this machine judge nothing: then debates are measured only.
-        if ![SCRIPTED, local::NAME].contains(&default.as_str()) {
-            builder = builder.analyst(&default);
-        }
-        Ok((Running { engine: builder.build().await?, toolbox }, agents))
+        Ok(builder.embedder(self.embedder()?))
     }
 
     /// The models that can be asked, with the default among them. One that was asked for on the
@@ -81,7 +104,7 @@ impl Config {
     fn can_be_asked(&self, model: &str) -> bool {
         let ready = |link: Link| match link {
             Link::Vendor(full, tuning) => self.http(&full, tuning).is_ok(),
-            Link::Scripted | Link::Local => false,
+            Link::Scripted | Link::Host | Link::Local => false,
         };
         self.links(model).is_ok_and(|links| links.into_iter().all(ready))
     }

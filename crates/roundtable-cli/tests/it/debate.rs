@@ -1,0 +1,403 @@
+//! `roundtable debate` and `continue`, against a provider on this machine.
+
+use std::io::Write as _;
+
+use roundtable_testing::provider::Answer;
+use serde_json::{Value, json};
+
+use crate::binary::{Home, Ran, finish, read_until, signal, steady};
+use crate::provider::{Provider, calls, says, words};
+
+/// Two named agents on one provider, one attempt each, so that nothing waits.
+fn home(provider: &Provider) -> Home {
+    let home = Home::new();
+    let text = format!(
+        "[defaults]\nmodel = \"vllm/m\"\nretry = {{ attempts = 1 }}\n\
+         [providers.vllm]\nbase_url = \"{}\"\n[agents.ada]\n[agents.ben]\n",
+        provider.address
+    );
+    home.write("roundtable.toml", &text);
+    home
+}
+
+fn position(stance: &str, position: &str, confidence: f64) -> Answer {
+    says(&json!({ "stance": stance, "position": position, "reasoning": "It is so.", "confidence": confidence }).to_string())
+}
+
+fn analysis(agreement: f64) -> Answer {
+    let consensus = json!({
+        "agreement": agreement,
+        "clusters": [{ "agents": ["Ada"], "view": "now" }, { "agents": ["Ben"], "view": "later" }],
+        "commonGround": ["Something has to be done."],
+        "disagreements": [{ "issue": "when", "views": [] }],
+        "partialAgreements": [], "conditions": [], "uncertainties": [],
+        "summary": "They differ on the time.",
+        "groupthinkWarning": null
+    });
+    says(&consensus.to_string())
+}
+
+/// Two rounds of two agents and an analyst.
+fn two_rounds() -> Vec<Answer> {
+    vec![
+        position("YES", "Begin now.", 0.8),
+        position("NO", "Wait.", 0.6),
+        analysis(0.3),
+        position("YES", "Begin with a pilot.", 0.7),
+        position("YES", "A pilot is fine.", 0.7),
+        analysis(0.8),
+    ]
+}
+
+const DEBATE: [&str; 6] = ["debate", "Should we begin?", "--mode", "adversarial", "--rounds", "2"];
+
+fn as_json(out: &str) -> Vec<Value> {
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What a debate came to, without what differs from run to run.
+fn findings(ran: &Ran) -> Value {
+    assert_eq!((ran.err.as_str(), ran.code), ("", Some(0)), "{}", ran.out);
+    let mut last = as_json(&ran.out).pop().unwrap();
+    assert_eq!(last["kind"], "findings");
+    last["sessionId"].take();
+    last
+}
+
+#[test]
+fn a_debate_is_told_round_by_round_with_what_it_came_to_and_what_it_cost() {
+    let provider = Provider::start(two_rounds());
+    let home = home(&provider);
+    let ran = home.run_with(&[], &DEBATE);
+    insta::assert_snapshot!(ran.out, @r"
+
+    Round 1/2
+
+    Ada · proponent · vllm/m:
+    Begin now.
+
+    It is so.
+    (YES · confidence 0.80)
+
+    Ben · opponent · vllm/m:
+    Wait.
+
+    It is so.
+    (NO · confidence 0.60)
+
+    Consensus low, agreement 0.30.
+    They differ on the time.
+    Groups: Ada (now); Ben (later).
+    Common ground: Something has to be done.
+    In dispute: when.
+
+    Round 2/2
+
+    Ada · proponent · vllm/m:
+    Begin with a pilot.
+
+    It is so.
+    (YES · confidence 0.70)
+
+    Ben · opponent · vllm/m:
+    A pilot is fine.
+
+    It is so.
+    (YES · confidence 0.70)
+
+    Consensus high, agreement 0.80.
+    They differ on the time.
+    Groups: Ada (now); Ben (later).
+    Common ground: Something has to be done.
+    In dispute: when.
+
+    The debate is over: all rounds are done.
+    Decision: act on it: the panel agrees (0.80).
+    What the debate added: agreement went from 0.30 to 0.80; votes went from 1 YES, 1 NO to 2 YES; Ada, Ben (NO to YES) changed position (for 3 model calls and 81 tokens).
+    It took 6 model calls and 162 tokens.
+    ");
+    let data = home.path().display().to_string();
+    let err = steady(&ran.err).replace(&data, "DATA");
+    insta::assert_snapshot!(err, @r"
+    The panel speaks through vllm/m (roundtable.toml:2 says so).
+    Minutes: roundtable export ses_… --data-dir DATA
+    ");
+    assert!(!ran.out.contains('\u{1b}'), "no escape codes where nobody looks at a screen");
+    assert_eq!((ran.code, provider.received().len()), (Some(0), 6));
+    home.assert_sound();
+}
+
+#[test]
+fn without_agents_some_are_made_for_the_mode_and_the_most_it_may_cost_is_told() {
+    let provider = Provider::start(vec![position("YES", "Begin now.", 0.9)]);
+    let home = Home::new();
+    let address = provider.address.clone();
+    let key = [("OPENAI_API_KEY", "sk-canary-1234567890"), ("OPENAI_BASE_URL", address.as_str())];
+    let ran = home.run_with(&key, &["debate", "Begin?", "--agents", "3", "--rounds", "1"]);
+    for name in ["Synthesizer · openai-chat/gpt-5-mini:", "Analyst · ", "Creative · "] {
+        assert!(ran.out.contains(name), "{name} in {}", ran.out);
+    }
+    assert!(ran.err.contains("\nIt costs at most about $0.0"), "{}", ran.err);
+    assert_eq!((ran.code, provider.received().len()), (Some(0), 4), "{}", ran.err);
+    let one = home.run_with(&key, &["debate", "Begin?", "--agents", "11"]);
+    assert_eq!((one.code, one.out.as_str()), (Some(1), ""));
+    assert!(one.err.contains("a debate has 2 to 10 agents who argue, not 11"), "{}", one.err);
+}
+
+#[test]
+fn without_any_key_scripted_voices_argue_and_it_is_said_once() {
+    let home = Home::new();
+    let ran = home.run_with(&[], &["debate", "Should we begin?", "--agents", "2", "--rounds", "1"]);
+    insta::assert_snapshot!(ran.out, @r"
+
+    Round 1/1
+
+    Synthesizer · scripted:
+    I am Synthesizer, a scripted voice and not a model: I hold no position.
+
+    Analyst · scripted:
+    I am Analyst, a scripted voice and not a model: I hold no position.
+
+    Consensus high, agreement 0.87.
+    The positions are close to each other (agreement 0.87, high).
+
+    The debate is over: all rounds are done.
+    Decision: act on it: the panel agrees (0.87).
+    It took 2 model calls and 720 tokens.
+    ");
+    assert_eq!(ran.err.matches("No model speaks, only a scripted voice").count(), 1, "{}", ran.err);
+    home.assert_sound();
+}
+
+#[test]
+fn as_json_every_event_is_a_line_and_the_last_line_is_what_it_came_to() {
+    let provider = Provider::start(two_rounds());
+    let home = home(&provider);
+    let ran = home.run_with(&[], &[&DEBATE[..], &["--json"]].concat());
+    let lines = as_json(&ran.out);
+    let stored = home.json(&["show", &home.session()]);
+    assert_eq!(lines[..lines.len() - 1], stored[..], "each event once, in order");
+    let last = findings(&ran);
+    assert_eq!(last["status"], "completed");
+    assert_eq!(last["decision"]["consensusLevel"], "high");
+    assert_eq!(last["agentResponses"][1]["position"], "A pilot is fine.");
+    assert_eq!(last["usage"]["calls"], 6);
+}
+
+#[test]
+fn a_mode_that_there_is_not_is_refused_with_the_nearest() {
+    let ran = Home::new().run(&["debate", "Begin?", "--mode", "adverserial"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("", Some(2)));
+    assert!(
+        ran.err.contains("'adversarial'") && ran.err.contains("devils-advocate"),
+        "{}",
+        ran.err
+    );
+    let ran = Home::new().run(&["debate", "Begin?", "--budget", "words=9"]);
+    assert!(ran.err.contains("say calls=N, tokens=N or dollars=N"), "{}", ran.err);
+    let ran = Home::new().run(&["debate", "Begin?", "--agent", "ada"]);
+    assert_eq!(ran.refused(), "error: --agent: there is no agent \"ada\"\n");
+}
+
+#[test]
+fn consensus_and_a_budget_end_it_early_and_say_so() {
+    let agree =
+        || vec![position("YES", "Begin.", 0.9), position("YES", "Begin.", 0.9), analysis(0.95)];
+    let provider = Provider::start(agree());
+    let ran = home(&provider).run_with(&[], &[&DEBATE[..], &["--exit-on-consensus"]].concat());
+    assert!(ran.out.contains("The debate is over: consensus: the panel agrees"), "{}", ran.out);
+    assert_eq!(provider.received().len(), 3);
+    let provider = Provider::start(agree());
+    let ran = home(&provider).run_with(&[], &[&DEBATE[..], &["--budget", "calls=1"]].concat());
+    assert!(ran.out.contains("the budget of calls is spent"), "{}", ran.out);
+    assert_eq!(provider.received().len(), 1);
+}
+
+/// The first round, in which Ada asks for something, and a second one.
+fn asking() -> Vec<Answer> {
+    let question = r#"{"query":"How old is she?","reason":"It matters.","priority":"required"}"#;
+    let mut answers = vec![calls("request_context", question)];
+    answers.extend(two_rounds());
+    answers
+}
+
+#[test]
+fn what_an_agent_asks_is_put_to_the_person_and_the_answer_reaches_everyone() {
+    let provider = Provider::start(asking());
+    let home = home(&provider);
+    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"Nineteen.\n").unwrap();
+    let ran = finish(child);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let question = "\nAda asks (required): How old is she?\n  because: It matters.\n\
+                    Your answer (empty: not available):\n";
+    assert!(ran.err.contains(question), "{}", ran.err);
+    for request in &provider.received()[4..6] {
+        assert!(request.body["messages"].to_string().contains("Nineteen."));
+    }
+    home.assert_sound();
+}
+
+#[test]
+fn an_empty_line_means_that_it_is_not_available_and_the_debate_goes_on() {
+    let provider = Provider::start(asking());
+    let home = home(&provider);
+    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(finish(child).code, Some(0));
+    assert!(provider.received()[4].body["messages"].to_string().contains("[Error: not available]"));
+}
+
+#[test]
+fn r000_7_r000_8_without_an_answer_nothing_is_run_and_the_exact_text_says_what_is_missing() {
+    let provider = Provider::start(asking());
+    let home = home(&provider);
+    let ran = home.run_with(&[], &DEBATE);
+    assert_eq!((ran.code, provider.received().len()), (Some(3), 4), "{}", ran.err);
+    let pending = |home: &Home| {
+        let exported = home.run(&["export", &home.session(), "--json"]).ok();
+        serde_json::from_str::<Value>(&exported).unwrap()["pendingContextRequests"].clone()
+    };
+    let id = pending(&home)[0]["id"].as_str().unwrap().to_owned();
+    let refusal = format!(
+        "\nCannot continue: 1 required context request(s) pending.\n\n\
+         You MUST provide contextResults for these requests:\n\
+         - [{id}] (agt_ada): How old is she?\n\n\
+         Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.\n"
+    );
+    assert!(ran.err.contains(&refusal), "{}", ran.err);
+    let session = home.session();
+    assert!(ran.err.contains(&format!("Answer and go on: roundtable continue {session} \"…\"")));
+    let before = (home.json(&["show", &session]), pending(&home));
+    let again = home.run_with(&[], &["continue", &session]);
+    assert!(again.err.contains(&refusal) && again.code == Some(3), "{}", again.err);
+    assert_eq!((home.json(&["show", &session]), pending(&home)), before, "nothing changed");
+    let ran = home.run_with(&[], &["continue", &session, "Nineteen."]);
+    assert_eq!((ran.code, provider.received().len()), (Some(0), 7), "{}", ran.err);
+    assert!(ran.out.starts_with("\nRound 2/2\n"), "{}", ran.out);
+    assert_eq!(pending(&home), Value::Null);
+    home.assert_sound();
+}
+
+#[test]
+fn the_text_of_continue_is_what_the_next_round_is_about_when_nothing_is_asked() {
+    let mut answers = two_rounds();
+    answers.insert(3, Answer::Stall(words("{\"position\": \"Be")));
+    let provider = Provider::start(answers);
+    let home = home(&provider);
+    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("Round 2/2")), "{seen}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let session = home.session();
+    let ran = home.run_with(&[], &["continue", &session]);
+    assert!(ran.out.starts_with("\nRound 2/2\n") && ran.code == Some(0), "{}{}", ran.out, ran.err);
+    let over = home.run_with(&[], &["continue", &session, "And the costs?"]);
+    assert_eq!((over.out.as_str(), over.code), ("", Some(1)));
+    assert!(
+        over.err.contains("error: the debate is over (all rounds are done); `roundtable export ")
+    );
+}
+
+#[test]
+fn killed_in_the_middle_it_goes_on_to_the_same_findings_and_no_recorded_call_is_made_again() {
+    let undisturbed = Provider::start(two_rounds());
+    let whole = home(&undisturbed).run_with(&[], &[&DEBATE[..], &["--json"]].concat());
+    let whole = findings(&whole);
+    for cut_at in 0..6 {
+        let mut answers = two_rounds();
+        answers.insert(cut_at, Answer::Stall(words("{\"position\": \"Be")));
+        let provider = Provider::start(answers);
+        let home = home(&provider);
+        let mut child = home.command(&[], &[&DEBATE[..], &["--json"]].concat()).spawn().unwrap();
+        let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+        let started = |seen: &str| seen.matches("\"model_call_started\"").count() > cut_at;
+        assert!(read_until(&mut out, &mut seen, started), "{seen}");
+        while provider.received().len() <= cut_at {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let ran = home.run_with(&[], &["continue", &home.session(), "--json"]);
+        let mut again = findings(&ran);
+        // The call that was cut off may have been billed: it is counted, and nothing else differs.
+        assert_eq!(again["usage"]["calls"].take(), 7, "cut at {cut_at}");
+        let mut expected = whole.clone();
+        expected["usage"]["calls"].take();
+        for found in [&mut again, &mut expected] {
+            found["added"]["usage"].take();
+        }
+        assert_eq!(again, expected, "cut at {cut_at}");
+        assert_eq!(provider.received().len(), 7, "six answers, and the one that was cut off");
+        home.assert_sound();
+    }
+}
+
+#[test]
+fn a_signal_lets_the_call_finish_a_second_one_does_not_wait_and_continue_goes_on() {
+    let mut answers = two_rounds();
+    answers.insert(1, Answer::Stall(words("{\"position\": \"Be")));
+    let provider = Provider::start(answers);
+    let home = home(&provider);
+    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
+    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("(YES")), "{seen}");
+    signal(&child, "-INT");
+    let mut err = child.stderr.take().unwrap();
+    let mut told = Vec::new();
+    while !String::from_utf8_lossy(&told).contains("another signal stops at once") {
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut err, &mut byte).unwrap();
+        told.extend(byte);
+    }
+    signal(&child, "-INT");
+    std::io::Read::read_to_end(&mut err, &mut told).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let session = home.session();
+    let told = String::from_utf8(told).unwrap();
+    assert!(
+        told.contains(&format!("\nGo on: roundtable continue {session} --data-dir ")),
+        "{told}"
+    );
+    let ran = home.run_with(&[], &["continue", &session]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(
+        ran.out.starts_with("\nRound 1/2\n\nAda · proponent · vllm/m:\nBegin now.\n"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("Decision: act on it: the panel agrees (0.80)."), "{}", ran.out);
+    home.assert_sound();
+}
+
+#[test]
+fn a_signal_at_the_prompt_does_not_wait_for_someone_to_type() {
+    let provider = Provider::start(asking());
+    let home = home(&provider);
+    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
+    let mut err = child.stderr.take().unwrap();
+    let mut told = Vec::new();
+    while !String::from_utf8_lossy(&told).contains("Your answer") {
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut err, &mut byte).unwrap();
+        told.extend(byte);
+    }
+    signal(&child, "-INT");
+    std::io::Read::read_to_end(&mut err, &mut told).unwrap();
+    assert!(child.stdin.is_some(), "somebody could have typed");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(
+        String::from_utf8_lossy(&told).contains("\nAnswer and go on: roundtable continue ses_")
+    );
+}
+
+#[test]
+fn a_debate_in_which_nobody_can_answer_says_why_and_what_to_do() {
+    let provider = Provider::start(vec![crate::provider::refuses(401, &[], "no")]);
+    let ran = home(&provider).run_with(&[], &DEBATE);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.out.contains("(could not answer: "), "{}", ran.out);
+    let kept = "error: no answer: vllm/m: the provider refused the key: no";
+    assert!(ran.err.contains(kept) && ran.err.contains("What you said is kept: "), "{}", ran.err);
+}
