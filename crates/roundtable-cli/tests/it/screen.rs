@@ -72,7 +72,26 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     let Some(seen) = seen(&home, &arguments) else { return };
     let (_, panels) = seen.split_once("Round 1/1\n").unwrap();
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
-    insta::assert_snapshot!(panels, @"");
+    insta::assert_snapshot!(panels, @r"
+
+    ┌ Proponent · scripted
+    │ I am Proponent, a scripted voice and not a model: I hold
+    │ no position.
+    └
+
+    ┌ Opponent · scripted
+    │ I am Opponent, a scripted voice and not a model: I hold no
+    │ position.
+    └
+
+    Consensus high, agreement 0.93.
+    The positions are close to each other (agreement 0.93,
+    high).
+
+    The debate is over: all rounds are done.
+    Decision: act on it: the panel agrees (0.93).
+    It took 2 model calls and 841 tokens.
+    ");
 }
 
 #[test]
