@@ -1,11 +1,13 @@
 //! A process that is killed in the middle of a tool's second prompt, as a power cut would.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::Context as _;
 use serde_json::Value;
+
+use crate::config::Config;
 
 /// A process that does not outlive whoever started it to kill it.
 struct Doomed(Child);
@@ -20,15 +22,14 @@ impl Drop for Doomed {
 
 /// Has another process begin the demonstration, and kills it when its tool waits for a model. False
 /// when it came to its end before.
-pub(super) async fn begin_and_kill(data_dir: &Path) -> anyhow::Result<bool> {
-    let data_dir = data_dir.to_owned();
-    tokio::task::spawn_blocking(move || blocking(data_dir))
-        .await
-        .context("waiting for the other process")?
+pub(super) async fn begin_and_kill(config: &Config) -> anyhow::Result<bool> {
+    let program = config.program().context("finding this program")?;
+    let data_dir = config.data_dir.clone();
+    let killed = tokio::task::spawn_blocking(move || blocking(&program, &data_dir));
+    killed.await.context("waiting for the other process")?
 }
 
-fn blocking(data_dir: PathBuf) -> anyhow::Result<bool> {
-    let program = std::env::current_exe().context("finding this program")?;
+fn blocking(program: &Path, data_dir: &Path) -> anyhow::Result<bool> {
     let mut command = Command::new(program);
     command.args(["demo", "nested", "--until-killed", "--fresh", "--json", "--pace", "0"]);
     command.arg("--data-dir").arg(data_dir).stdin(Stdio::null()).stdout(Stdio::piped());

@@ -96,7 +96,7 @@ impl Demo {
         let mut cut_off = if options.fresh { None } else { cast::find(engine, self.play).await? };
         if cut_off.is_none() && self.play == Play::Nested && !options.until_killed {
             self.show.killing();
-            if kill::begin_and_kill(&config.data_dir).await? {
+            if kill::begin_and_kill(config).await? {
                 self.show.killed();
             }
             cut_off = cast::find(engine, self.play).await?;

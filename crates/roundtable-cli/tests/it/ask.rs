@@ -259,7 +259,7 @@ fn a_picture_is_shown_to_the_model() {
     let provider = Provider::start(vec![says("A dot.")]);
     let (home, address) = (home(ONCE), provider.address.clone());
     let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
-    let picture = home.path().join("dot.png");
+    let picture = home.write("dot.png", "");
     std::fs::write(&picture, b"\x89PNG\r\n\x1a\n and so on").unwrap();
     let picture = picture.display().to_string();
     let ran = home.run_with(&variables, &["ask", "What is this?", "--image", &picture]);
@@ -276,7 +276,7 @@ fn a_file_that_is_no_picture_is_refused_before_anything_is_sent() {
     let provider = Provider::start(Vec::new());
     let (home, address) = (home(ONCE), provider.address.clone());
     let variables = [KEY, ("OPENAI_BASE_URL", address.as_str())];
-    let toml = home.path().join("roundtable.toml").display().to_string();
+    let toml = home.write("roundtable.toml", ONCE).display().to_string();
     for (file, why) in
         [(toml.as_str(), "use PNG, JPEG, GIF or WebP"), ("none.png", "reading none.png")]
     {
