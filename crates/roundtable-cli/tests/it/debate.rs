@@ -282,22 +282,28 @@ fn r000_7_r000_8_without_an_answer_nothing_is_run_and_the_exact_text_says_what_i
 #[test]
 fn the_text_of_continue_is_what_the_next_round_is_about_when_nothing_is_asked() {
     let mut answers = two_rounds();
-    answers.insert(3, Answer::Stall(words("{\"position\": \"Be")));
+    answers.insert(2, Answer::Stall(words("{\"agreement\": 0.")));
     let provider = Provider::start(answers);
     let home = home(&provider);
     let mut child = home.command(&[], &DEBATE).spawn().unwrap();
     let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
-    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("Round 2/2")), "{seen}");
+    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("(NO ")), "{seen}");
+    while provider.received().len() < 3 {
+        std::thread::yield_now();
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     let session = home.session();
-    let ran = home.run_with(&[], &["continue", &session]);
-    assert!(ran.out.starts_with("\nRound 2/2\n") && ran.code == Some(0), "{}{}", ran.out, ran.err);
-    let over = home.run_with(&[], &["continue", &session, "And the costs?"]);
+    let ran = home.run_with(&[], &["continue", &session, "And the costs?"]);
+    assert!(ran.out.starts_with("\nRound 1/2\n") && ran.code == Some(0), "{}{}", ran.out, ran.err);
+    let asked = provider.received();
+    let hears = |index: usize| asked[index].body["messages"].to_string().contains("And the costs?");
+    // The round that was cut off is finished as it was begun; the next one hears it.
+    assert_eq!([3, 4, 5].map(hears), [false, true, true]);
+    let over = home.run_with(&[], &["continue", &session, "And the people?"]);
     assert_eq!((over.out.as_str(), over.code), ("", Some(1)));
-    assert!(
-        over.err.contains("error: the debate is over (all rounds are done); `roundtable export ")
-    );
+    let told = "error: the debate is over (all rounds are done); `roundtable export ";
+    assert!(over.err.contains(told), "{}", over.err);
 }
 
 #[test]
