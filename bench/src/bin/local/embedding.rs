@@ -20,7 +20,7 @@ const TEXT: &str = "The committee met in the old town hall to talk about the bud
     and after two hours of careful argument it agreed to repair the bridge first, then the school, \
     and to leave the harbour for later.";
 
-pub fn measure(report: &mut Report, models: &Path) -> anyhow::Result<()> {
+pub fn measure(report: &mut Report, models: &Path, plain: &Plain) -> anyhow::Result<()> {
     let folder = models.join("all-MiniLM-L6-v2");
     let file = folder.join("model.safetensors");
     anyhow::ensure!(
@@ -32,7 +32,6 @@ pub fn measure(report: &mut Report, models: &Path) -> anyhow::Result<()> {
     let before = resident();
     let embedder = Embedder::load(&folder)?;
     let memory = resident().saturating_sub(before) as f64;
-    let plain = Plain::new();
     let mut runs: Vec<(Duration, Duration)> = (0..REPEATS)
         .map(|_| {
             let plain = plain.time(WEIGHTS * TOKENS);

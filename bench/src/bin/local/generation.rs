@@ -22,7 +22,8 @@ struct Run {
     plain: Duration,
 }
 
-pub fn measure(report: &mut Report, models: &Path) -> anyhow::Result<()> {
+/// Measures a generator, and hands it back.
+pub fn measure(report: &mut Report, models: &Path, plain: &Plain) -> anyhow::Result<Generator> {
     let path = models.join(SMOLLM2_FILE);
     anyhow::ensure!(
         path.is_file(),
@@ -33,9 +34,8 @@ pub fn measure(report: &mut Report, models: &Path) -> anyhow::Result<()> {
     let before = resident();
     let generator = Generator::open(&path, &Options { threads: 1, ..Options::default() })?;
     let memory = resident().saturating_sub(before) as f64;
-    let plain = Plain::new();
     let runs: Vec<Run> =
-        (0..REPEATS).map(|number| run(&generator, &plain, number)).collect::<Result<_, _>>()?;
+        (0..REPEATS).map(|number| run(&generator, plain, number)).collect::<Result<_, _>>()?;
     // Each run is compared with the loop beside it; then the middle one counts.
     let row = |name: &str, time: &dyn Fn(&Run) -> Duration, aim: f64| {
         let ratio = |run: &Run| time(run).as_secs_f64() / run.plain.as_secs_f64().max(1e-9);
@@ -59,7 +59,7 @@ pub fn measure(report: &mut Report, models: &Path) -> anyhow::Result<()> {
         ratio: memory / file,
         aim: Some(1.5),
     });
-    Ok(())
+    Ok(generator)
 }
 
 /// Reads a prompt, then answers it again with the prompt known.

@@ -8,6 +8,7 @@ mod search;
 
 use std::path::PathBuf;
 
+use plain::Plain;
 use roundtable_bench::Report;
 
 /// The same as the product's.
@@ -17,8 +18,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> anyhow::Result<()> {
     let models = models();
     let mut report = Report::default();
-    generation::measure(&mut report, &models)?;
-    embedding::measure(&mut report, &models)?;
+    let plain = Plain::new();
+    // Kept until the end: memory that one model gave back would hide what the next one takes.
+    let _generator = generation::measure(&mut report, &models, &plain)?;
+    embedding::measure(&mut report, &models, &plain)?;
     search::measure(&mut report)?;
     println!("\n{report}");
     std::fs::create_dir_all("bench/results")?;

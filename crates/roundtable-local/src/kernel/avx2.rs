@@ -168,13 +168,15 @@ fn tile_q4<const R: usize, const T: usize>(
     let x: [BlockRow<'_>; T] = std::array::from_fn(|index| tokens.row(token + index).cut(per_row));
     let mut sums = [[_mm256_setzero_ps(); T]; R];
     for block in 0..per_row {
-        let values = x.map(|x| bytes(&x.codes[block]));
-        for (sums, w) in sums.iter_mut().zip(w) {
-            let codes = nibbles(&w.codes[block]);
-            for ((sum, x), values) in sums.iter_mut().zip(x).zip(values) {
+        // Weights first: of one row and eight tokens, the sums and the codes fit the registers, and
+        // each token's values are loaded where they are used.
+        let codes = w.map(|w| nibbles(&w.codes[block]));
+        for (token, x) in x.iter().enumerate() {
+            let values = bytes(&x.codes[block]);
+            for ((sums, w), codes) in sums.iter_mut().zip(w).zip(codes) {
                 // At most 2 * 15 * 127: far from what saturates.
                 let pairs = _mm256_maddubs_epi16(codes, values);
-                *sum = plus_scaled(*sum, pairs, w.scales[block] * x.scales[block]);
+                sums[token] = plus_scaled(sums[token], pairs, w.scales[block] * x.scales[block]);
             }
         }
     }
@@ -202,15 +204,17 @@ fn tile_q8<const R: usize, const T: usize>(
     let x: [BlockRow<'_>; T] = std::array::from_fn(|index| tokens.row(token + index).cut(per_row));
     let mut sums = [[_mm256_setzero_ps(); T]; R];
     for block in 0..per_row {
-        let values = x.map(|x| bytes(&x.codes[block]));
-        for (sums, w) in sums.iter_mut().zip(w) {
-            let codes = bytes(&w.codes[block]);
-            let magnitudes = _mm256_abs_epi8(codes);
-            for ((sum, x), values) in sums.iter_mut().zip(x).zip(values) {
+        let codes = w.map(|w| bytes(&w.codes[block]));
+        let magnitudes = codes.map(|codes| _mm256_abs_epi8(codes));
+        for (token, x) in x.iter().enumerate() {
+            let values = bytes(&x.codes[block]);
+            for (row, w) in w.iter().enumerate() {
                 // The product needs one side without a sign: the weight's goes over to the value.
                 // At most 2 * 128 * 127, which just does not saturate; values are never -128.
-                let pairs = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(values, codes));
-                *sum = plus_scaled(*sum, pairs, w.scales[block] * x.scales[block]);
+                let values = _mm256_sign_epi8(values, codes[row]);
+                let pairs = _mm256_maddubs_epi16(magnitudes[row], values);
+                let scale = w.scales[block] * x.scales[block];
+                sums[row][token] = plus_scaled(sums[row][token], pairs, scale);
             }
         }
     }

@@ -236,7 +236,9 @@ impl DebateBuilder {
         let (id, command) = match &self.key {
             None => (SessionId::new(&driver.parts().ids.fresh())?, None),
             Some(key) => {
-                let name = format!("{}/{key}", self.tenant.as_deref().unwrap_or_default());
+                // With its length, so that no tenant's name can run into another one's key.
+                let tenant = self.tenant.as_deref().unwrap_or_default();
+                let name = format!("{}:{tenant}/{key}", tenant.len());
                 (SessionId::derive("debate", &name), Some(CommandId::derive("debate", &name)))
             }
         };
