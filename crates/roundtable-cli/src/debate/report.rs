@@ -72,7 +72,7 @@ fn action(action: Action) -> &'static str {
     match action {
         Action::Proceed => "act on it",
         Action::Verify => "check it first",
-        Action::QueryDetail => "read the positions",
+        Action::QueryDetail => "not yet",
     }
 }
 

@@ -32,7 +32,13 @@ impl Measuring {
         let positions = |spoken: &[Spoken]| -> Vec<(AgentId, Position)> {
             let mut answers: Vec<&Spoken> = of(spoken, Purpose::Answer).collect();
             answers.sort_by_key(|answer| seats.iter().position(|seat| *seat == answer.agent));
-            let read = |answer: &Spoken| (answer.agent.clone(), Position::read(&answer.text));
+            let read = |answer: &Spoken| {
+                let mut position = Position::read(&answer.text);
+                let seat = seats.iter().position(|seat| *seat == answer.agent);
+                let side = seat.and_then(|seat| rules.mode.side(seat, seats.len()));
+                position.stance = position.stance.or(side);
+                (answer.agent.clone(), position)
+            };
             answers.into_iter().map(read).collect()
         };
         let now = positions(&round.spoken);

@@ -1,6 +1,7 @@
 //! Adversarial: proponents and opponents attack the strongest form of each other's case.
 
 use super::policy::{Policy, Role, Seat};
+use crate::debate::Stance;
 use crate::settings::Order;
 
 pub struct Adversarial;
@@ -26,6 +27,10 @@ impl Policy for Adversarial {
 
     fn role(&self, seat: usize, _of: usize) -> Role {
         if seat.is_multiple_of(2) { PROPONENT } else { OPPONENT }
+    }
+
+    fn side(&self, seat: usize, _of: usize) -> Option<Stance> {
+        Some(if seat.is_multiple_of(2) { Stance::Yes } else { Stance::No })
     }
 
     fn contract(&self) -> &'static str {

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use policy::Role;
 pub(super) use policy::{Naming, Policy, Seat};
 
+use crate::debate::Stance;
 use crate::settings::Order;
 
 /// How a panel argues.
@@ -88,6 +89,11 @@ impl Mode {
     /// The role of a seat, counted from 0, among so many.
     pub fn role(self, seat: usize, of: usize) -> Role {
         self.policy().role(seat, of)
+    }
+
+    /// The side that a seat is on when its answer names none, where the mode has sides.
+    pub fn side(self, seat: usize, of: usize) -> Option<Stance> {
+        self.policy().side(seat, of)
     }
 
     pub(super) fn policy(self) -> &'static dyn Policy {

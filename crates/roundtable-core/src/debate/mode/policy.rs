@@ -65,6 +65,12 @@ pub trait Policy: Sync {
     /// What a seat is there for, counted from 0.
     fn role(&self, seat: usize, of: usize) -> Role;
 
+    /// The side that a seat is on when its answer names none. A weak model says things without
+    /// saying on which side; that two sides use the same words does not make them agree.
+    fn side(&self, seat: usize, of: usize) -> Option<Stance> {
+        self.role(seat, of).stance
+    }
+
     /// How the panel works together: the same for everyone, in every round.
     fn contract(&self) -> &'static str;
 

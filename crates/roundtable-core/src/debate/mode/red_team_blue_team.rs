@@ -1,6 +1,7 @@
 //! Red team, blue team: one team attacks a plan, the other defends it.
 
 use super::policy::{Policy, Role, Seat};
+use crate::debate::Stance;
 
 pub struct RedTeamBlueTeam;
 
@@ -21,6 +22,10 @@ const BLUE: Role = Role {
 impl Policy for RedTeamBlueTeam {
     fn role(&self, seat: usize, _of: usize) -> Role {
         if seat.is_multiple_of(2) { RED } else { BLUE }
+    }
+
+    fn side(&self, seat: usize, _of: usize) -> Option<Stance> {
+        Some(if seat.is_multiple_of(2) { Stance::No } else { Stance::Yes })
     }
 
     fn contract(&self) -> &'static str {

@@ -1,8 +1,8 @@
 //! The measure without a model: what it ranks, what it keeps apart, what it cannot see.
 
-use roundtable_core::debate::{Measure, Measured, Stance};
+use roundtable_core::debate::{Measure, Measured, Mode, Stance};
 
-use super::id;
+use super::{Wish, id};
 use crate::vectors::vector;
 
 fn measured(positions: &[(&str, Option<Stance>, &str)]) -> Vec<Measured> {
@@ -130,5 +130,20 @@ fn odd_vectors_are_measured_without_a_crash() {
             measure.drift.iter().all(|drift| (0.0..=1.0).contains(&drift.change)),
             "{measure:?}"
         );
+    }
+}
+
+#[test]
+fn two_sides_do_not_agree_because_they_use_the_same_words() {
+    for (mode, agrees) in [
+        (Mode::Adversarial, false),
+        (Mode::RedTeamBlueTeam, false),
+        (Mode::DevilsAdvocate, false),
+        (Mode::Collaborative, true),
+    ] {
+        let mut hall = Wish::of(mode).open();
+        hall.first(|_| Ok("The tram is a matter of money and of time.".to_owned()));
+        let measure = hall.record().rounds[0].measure.clone().unwrap();
+        assert_eq!(measure.agreement >= 0.7, agrees, "{mode:?}: {}", measure.agreement);
     }
 }
