@@ -84,12 +84,13 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     │ position.
     └
 
-    Consensus high, agreement 0.93.
-    The positions are close to each other (agreement 0.93,
-    high).
+    Consensus low, agreement 0.19.
+    The positions fall into 2 groups: Proponent; Opponent
+    (agreement 0.19, low).
 
     The debate is over: all rounds are done.
-    Decision: act on it: the panel agrees (0.93).
+    Decision: not yet: the panel is divided (0.19); read the
+    positions.
     It took 2 model calls and 841 tokens.
     ");
 }
