@@ -15,6 +15,7 @@ mod image;
 pub mod input;
 pub mod iteration;
 mod live;
+mod mend;
 pub mod message;
 mod message_context;
 pub mod projection;
@@ -32,5 +33,6 @@ pub mod window;
 
 pub use jiff::Timestamp;
 pub use live::{Live, Starts};
+pub use mend::mend;
 pub use message_context::MessageContext;
 pub use reject::Reject;

@@ -4,36 +4,7 @@ use serde_json::{Map, Value};
 
 /// The JSON object or list in a text, if there is one.
 pub(super) fn json(text: &str) -> Option<Value> {
-    let text = text.trim();
-    if let Ok(value) = serde_json::from_str::<Value>(text) {
-        return Some(value).filter(|value| value.is_object() || value.is_array());
-    }
-    let start = text.find(['{', '['])?;
-    let end = text.rfind(['}', ']'])?;
-    let inner = text.get(start..=end)?;
-    let value: Option<Value> = serde_json::from_str(inner)
-        .or_else(|_| serde_json::from_str(&without_last_commas(inner)))
-        .ok();
-    value.filter(|value| value.is_object() || value.is_array())
-}
-
-/// The text without commas before closing brackets; those in strings stay.
-fn without_last_commas(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut in_string, mut escaped) = (false, false);
-    for c in text.chars() {
-        if in_string {
-            in_string = escaped || c != '"';
-            escaped = c == '\\' && !escaped;
-        } else if c == '"' {
-            in_string = true;
-        } else if c == '}' || c == ']' {
-            let kept = out.trim_end().trim_end_matches(',').len();
-            out.truncate(kept);
-        }
-        out.push(c);
-    }
-    out
+    crate::mend::mend(text).filter(|value| value.is_object() || value.is_array())
 }
 
 /// The fields of an object, whichever way a model spells them: `keyPoints`, `key_points`, `Key Points`.

@@ -1,10 +1,10 @@
 //! Tool calls that arrive in pieces.
 
+use roundtable_core::mend;
 use roundtable_ports::{Chunk, ModelError};
 use serde_json::Value;
 
 use crate::http::Caps;
-use crate::output::mend;
 
 use super::Names;
 
