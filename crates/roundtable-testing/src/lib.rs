@@ -9,6 +9,7 @@ mod ids;
 mod kit;
 mod model;
 pub mod oracle;
+pub mod positions;
 pub mod provider;
 pub mod sim;
 mod tool;

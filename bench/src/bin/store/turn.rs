@@ -119,7 +119,7 @@ impl Talk {
             usage: Some(Usage { input: 100, output: 20, ..Usage::default() }),
             cost: None,
             stop: StopReason::End,
-            broken_off: 0,
+            ..CallRecord::default()
         };
         let reply = Reply { text: self.text.clone(), record, ..Reply::default() };
         let answered = self.step(&Report::ModelReplied { iteration, attempt, reply }.into());

@@ -2,6 +2,7 @@
 //! it took. And what one agent said over the rounds.
 
 use super::findings::rounded;
+use super::measure::ANOTHER;
 use super::record::{Record, RecordedRound, Spent};
 use super::{Position, Purpose, Response, Stance};
 use crate::id::AgentId;
@@ -17,6 +18,13 @@ pub struct Vote {
     pub neutral: u32,
     /// Without a side.
     pub open: u32,
+}
+
+impl Vote {
+    /// How many take one.
+    pub fn sides(self) -> u32 {
+        self.yes + self.no + self.neutral
+    }
 }
 
 /// An agent whose position changed.
@@ -49,9 +57,6 @@ pub struct Added {
     pub spent: Spent,
 }
 
-/// From this drift on, over all rounds, a position is another one.
-const MOVED: f64 = 0.2;
-
 impl Record {
     /// What the debate added; nothing before a second round is over.
     pub fn added(&self) -> Option<Added> {
@@ -76,7 +81,7 @@ impl Record {
             let then = before.iter().find(|then| then.agent == now.agent)?;
             let drift = rounded(drift(&now.agent));
             let turned = now.position.stance != then.position.stance;
-            (turned || drift >= MOVED).then(|| Changed {
+            (turned || drift >= ANOTHER).then(|| Changed {
                 agent: now.agent.clone(),
                 before: then.position.clone(),
                 after: now.position.clone(),

@@ -44,6 +44,8 @@ pub struct Response {
     pub citations: Vec<Citation>,
     /// The tools that it used.
     pub tools: Vec<String>,
+    /// What people should know of the answer, whatever it says.
+    pub notice: Option<String>,
     /// What it took.
     pub spent: Spent,
 }
@@ -226,6 +228,7 @@ impl Record {
             position,
             citations,
             tools: turn.tools.clone(),
+            notice: turn.notice.clone(),
             spent: turn.spent,
         }
     }

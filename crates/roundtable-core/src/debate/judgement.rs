@@ -1,7 +1,7 @@
 //! How far a panel agreed in a round: by a model, without one, and the figure that counts.
 
 use super::record::{Record, RecordedRound, RecordedTurn};
-use super::{Consensus, Level, Measure, Position, Purpose, Response};
+use super::{Consensus, Measure, Position, Purpose, Response};
 use crate::event::TurnOutcome;
 use crate::id::AgentId;
 
@@ -72,20 +72,12 @@ impl Record {
             let names: Vec<String> = agents.iter().map(|agent| self.name_of(agent)).collect();
             names.join(", ")
         };
-        let level = Level::of(measure.agreement).word();
         match measure.clusters.as_slice() {
-            [] | [_] => format!(
-                "The positions are close to each other (agreement {:.2}, {level}).",
-                measure.agreement
-            ),
+            [] | [_] => "The positions are close to each other.".to_owned(),
             clusters => {
                 let groups: Vec<String> = clusters.iter().map(group).collect();
-                format!(
-                    "The positions fall into {} groups: {} (agreement {:.2}, {level}).",
-                    clusters.len(),
-                    groups.join("; "),
-                    measure.agreement
-                )
+                let count = clusters.len();
+                format!("The positions fall into {count} groups: {}.", groups.join("; "))
             }
         }
     }

@@ -1,18 +1,35 @@
 //! How far a panel agrees, without a model: from vectors of the positions, and stances.
 //!
+//! A position is embedded behind its question, so that "Yes, every day." means something, and what
+//! its vector shares with the question is taken away: to speak of one thing is not yet to agree.
 //! Vectors know what a text is about, not what it says of it: "we should" and "we should not" lie
 //! close to each other. Where stances were asked for they correct this; where not, nothing does.
+//!
+//! The numbers below are chosen by what MiniLM says of a committed set of positions:
+//! `cargo xtask bench consensus` prints it, and a test holds them to it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Exit, Stance};
 use crate::id::AgentId;
 
+/// Up to this cosine two positions have nothing in common but their question.
+const APART: f64 = 0.1;
+
+/// From this cosine on they say the same in other words.
+const ALIKE: f64 = 0.65;
+
 /// From this likeness on two positions belong together.
 const TOGETHER: f64 = 0.6;
 
-/// Up to this change a position is the same.
-const SAME: f64 = 0.05;
+/// Up to this change a position is the same, said again.
+const SAME: f64 = 0.2;
+
+/// From this change on a position is another one.
+pub(super) const ANOTHER: f64 = 0.6;
+
+/// How many characters of a question go before a position: a long one would drown it.
+const QUESTION: usize = 200;
 
 /// How far an agent's position has moved since the round before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,8 +64,24 @@ pub struct Measured {
     pub agent: AgentId,
     /// For, against, or neither.
     pub stance: Option<Stance>,
-    /// Its vector.
+    /// Its vector, without what it shares with the question.
     pub vector: Vec<f32>,
+}
+
+impl Measured {
+    /// A position with the vector of its [`text`], and that of the question's.
+    ///
+    /// [`text`]: Self::text
+    pub fn new(agent: AgentId, stance: Option<Stance>, vector: Vec<f32>, question: &[f32]) -> Self {
+        Self { agent, stance, vector: without(vector, question) }
+    }
+
+    /// What is embedded: a position behind its question; the question alone with an empty one.
+    pub fn text(question: &str, position: &str) -> String {
+        let question = question.trim();
+        let end = question.char_indices().nth(QUESTION).map_or(question.len(), |(place, _)| place);
+        format!("{}\n{position}", &question[..end])
+    }
 }
 
 impl Measure {
@@ -92,7 +125,8 @@ fn agreement(positions: &[Measured]) -> f64 {
 /// How alike two positions are, from 0 to 1. Stances outweigh words: those who say the same of one
 /// thing agree however they put it, and those who say the opposite do not.
 fn alike(one: &Measured, other: &Measured) -> f64 {
-    let words = cosine(&one.vector, &other.vector).max(0.0);
+    let cosine = cosine(&one.vector, &other.vector);
+    let words = ((cosine - APART) / (ALIKE - APART)).clamp(0.0, 1.0);
     match (one.stance, other.stance) {
         (Some(one), Some(other)) if one == other => 0.6 + 0.4 * words,
         (Some(Stance::Neutral), Some(_)) | (Some(_), Some(Stance::Neutral)) => 0.2 + 0.4 * words,
@@ -152,14 +186,29 @@ fn drift(now: &[Measured], before: &[Measured]) -> Vec<Drift> {
     now.iter().filter_map(moved).collect()
 }
 
+/// A vector without its part in the direction of another one.
+#[expect(clippy::cast_possible_truncation, reason = "vectors have short numbers")]
+fn without(mut vector: Vec<f32>, direction: &[f32]) -> Vec<f32> {
+    let length = dot(direction, direction);
+    if vector.len() != direction.len() || length <= 0.0 || !length.is_finite() {
+        return vector;
+    }
+    let share = dot(&vector, direction) / length;
+    for (number, part) in vector.iter_mut().zip(direction) {
+        *number = (f64::from(*number) - share * f64::from(*part)) as f32;
+    }
+    vector
+}
+
+fn dot(one: &[f32], other: &[f32]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
 /// The cosine of two vectors; 0 where one has no length or they do not fit.
 fn cosine(one: &[f32], other: &[f32]) -> f64 {
     if one.len() != other.len() {
         return 0.0;
     }
-    let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
-    };
     let length = (dot(one, one) * dot(other, other)).sqrt();
     if length > 0.0 && length.is_finite() {
         (dot(one, other) / length).clamp(-1.0, 1.0)

@@ -11,7 +11,7 @@ use crate::window::{Spoken, Window};
 /// A measurement that waits for vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measuring {
-    /// What has to become vectors, in this order.
+    /// What has to become vectors, in this order: the question, and the positions behind it.
     pub texts: Vec<String>,
     now: Vec<(AgentId, Position)>,
     before: Vec<(AgentId, Position)>,
@@ -46,8 +46,9 @@ impl Measuring {
         let analysis = of(&round.spoken, Purpose::Analyse).last();
         let consensus =
             analysis.and_then(|said| Consensus::read(&said.text, |name| names.find(name)));
-        let texts =
-            now.iter().chain(&before).map(|(_, position)| position.position.clone()).collect();
+        let text = |position: &str| Measured::text(&session.topic, position);
+        let positions = now.iter().chain(&before).map(|(_, position)| text(&position.position));
+        let texts = std::iter::once(text("")).chain(positions).collect();
         let seats = seats.len();
         Some(Self {
             texts,
@@ -61,11 +62,11 @@ impl Measuring {
     /// The measure, with what made the vectors. Vectors that are missing count as no likeness.
     pub fn finish(self, by: &str, vectors: Vec<Vec<f32>>) -> Measure {
         let mut vectors = vectors.into_iter();
+        let question = vectors.next().unwrap_or_default();
         let mut take = |positions: &[(AgentId, Position)]| -> Vec<Measured> {
-            let one = |(agent, position): &(AgentId, Position)| Measured {
-                agent: agent.clone(),
-                stance: position.stance,
-                vector: vectors.next().unwrap_or_default(),
+            let one = |(agent, position): &(AgentId, Position)| {
+                let vector = vectors.next().unwrap_or_default();
+                Measured::new(agent.clone(), position.stance, vector, &question)
             };
             positions.iter().map(one).collect()
         };

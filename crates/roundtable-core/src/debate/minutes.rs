@@ -4,10 +4,15 @@
 
 use std::fmt::Write as _;
 
+use super::markdown::{capital, cell, is_link, line, plain};
+use super::names::is_named_after;
 use super::record::{Record, RecordedRound, Spent};
 use super::{Level, Position, Response, Stance, Synthesis, Vote};
 use crate::id::AgentId;
 use crate::session::Status;
+
+/// How many characters a position may have to stand as a headline without anything below it.
+const HEADLINE: usize = 160;
 
 impl Record {
     /// The minutes: the result first, then who took part, the rounds, what the debate added, sources.
@@ -44,6 +49,25 @@ impl Record {
             "*{} debate, {date}, {rounds}, {state}.*\n",
             capital(self.rules.mode.name())
         );
+        for (notice, names) in self.notices() {
+            let _ = writeln!(text, "**{}:** {}\n", names.join(", "), line(notice));
+        }
+    }
+
+    /// What people should know of answers, and whose these are, each said once.
+    fn notices(&self) -> Vec<(&str, Vec<String>)> {
+        let mut notices: Vec<(&str, Vec<String>)> = Vec::new();
+        let asides = self.syntheses.iter().map(|one| &one.turn);
+        for turn in self.rounds.iter().flat_map(|round| &round.turns).chain(asides) {
+            let Some(notice) = turn.notice.as_deref() else { continue };
+            let name = line(&self.name_of(&turn.agent));
+            match notices.iter_mut().find(|(known, _)| *known == notice) {
+                Some((_, names)) if names.contains(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => notices.push((notice, vec![name])),
+            }
+        }
+        notices
     }
 
     fn push_result(&self, text: &mut String) {
@@ -168,12 +192,11 @@ impl Record {
     fn push_added(&self, text: &mut String) {
         let Some(added) = self.added() else { return };
         text.push_str("## What the debate added\n\n");
-        let _ = writeln!(
-            text,
-            "- **Vote:** {} before any exchange, {} at the end.",
-            votes(added.first),
-            votes(added.last)
-        );
+        // Where nobody takes a side there was no vote.
+        if added.first.sides() + added.last.sides() > 0 {
+            let (first, last) = (votes(added.first), votes(added.last));
+            let _ = writeln!(text, "- **Vote:** {first} before any exchange, {last} at the end.");
+        }
         let _ = writeln!(
             text,
             "- **Agreement:** {:.2} before, {:.2} after.",
@@ -287,9 +310,10 @@ fn push_response(text: &mut String, response: &Response) {
         .position
         .confidence
         .map(|value| format!("confidence {value:.2}{}", change.unwrap_or_default()));
-    let notes: Vec<String> =
-        [Some(response.role.to_owned()), stance, confidence].into_iter().flatten().collect();
-    let _ = writeln!(text, "### {}: {}\n", line(&response.name), notes.join(", "));
+    let role = (!is_named_after(&response.name, response.role)).then(|| response.role.to_owned());
+    let notes: Vec<String> = [role, stance, confidence].into_iter().flatten().collect();
+    let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
+    let _ = writeln!(text, "### {}{notes}\n", line(&response.name));
     if let Some(failure) = response.failure() {
         let _ = writeln!(text, "*No answer: {}.*\n", line(failure));
         return;
@@ -300,8 +324,14 @@ fn push_response(text: &mut String, response: &Response) {
     push_position(text, &response.position);
 }
 
+/// The position as the headline of what follows; plain where nothing follows a long one.
 fn push_position(text: &mut String, position: &Position) {
-    let _ = writeln!(text, "**{}**\n", line(&position.position));
+    let bare = position.reasoning.is_empty() && position.key_points.is_empty();
+    if bare && position.position.chars().count() > HEADLINE {
+        let _ = writeln!(text, "{}\n", plain(&position.position));
+    } else {
+        let _ = writeln!(text, "**{}**\n", line(&position.position));
+    }
     if !position.reasoning.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&position.reasoning));
     }
@@ -327,40 +357,9 @@ fn votes(vote: Vote) -> String {
 
 fn cost(spent: Spent) -> String {
     let dollars = match spent.cost {
+        Some(0) => "free of charge".to_owned(),
         Some(cost) => format!("${}.{:04}", cost / 1_000_000, cost % 1_000_000 / 100),
         None => "price unknown".to_owned(),
     };
     format!("{} calls, {} tokens, {dollars}", spent.calls, spent.tokens)
-}
-
-/// Text that stays text: no headings, no HTML.
-fn plain(text: &str) -> String {
-    let kept = |line: &str| {
-        let inner = line.trim_start();
-        let markup = inner.starts_with(['#', '>', '|', '='])
-            || inner.starts_with("---")
-            || inner.starts_with("```");
-        if markup { format!("\\{inner}") } else { line.to_owned() }
-    };
-    text.replace('<', "&lt;").lines().map(kept).collect::<Vec<_>>().join("\n")
-}
-
-/// The same in one line.
-fn line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    plain(&words.join(" "))
-}
-
-fn cell(text: &str) -> String {
-    line(text).replace('|', "\\|")
-}
-
-fn is_link(url: &str) -> bool {
-    (url.starts_with("https://") || url.starts_with("http://"))
-        && !url.contains(['<', '>', ' ', '\n'])
-}
-
-fn capital(name: &str) -> String {
-    let mut chars = name.chars();
-    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }

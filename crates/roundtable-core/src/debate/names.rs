@@ -97,9 +97,27 @@ fn replace_word(text: &str, word: &str, by: &str) -> String {
     out
 }
 
+/// Whether a name is a role with at most a number behind it, as those of made agents are. Then
+/// there is no need to say both.
+pub fn is_named_after(name: &str, role: &str) -> bool {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').eq_ignore_ascii_case(role)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_only_says_the_role_is_known_as_such() {
+        for (name, role, named) in [
+            ("Proponent", "Proponent", true),
+            ("proponent 12", "Proponent", true),
+            ("Proponents", "Proponent", false),
+            ("Ann", "Proponent", false),
+        ] {
+            assert_eq!(is_named_after(name, role), named, "{name}");
+        }
+    }
 
     fn names(mode: Mode) -> Names {
         let seat = |name: &str| (AgentId::new(&name.to_lowercase()).unwrap(), name.to_owned());

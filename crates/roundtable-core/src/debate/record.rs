@@ -83,6 +83,9 @@ pub struct RecordedTurn {
     /// The tools that were used, each as often as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// What people should know of the answer, whatever it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
     /// What it took, turns that it started included.
     pub spent: Spent,
 }

@@ -415,6 +415,9 @@ pub struct CallRecord {
     /// of them, so each counts as much as was set aside for the call.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub broken_off: u32,
+    /// What people should know of the answer, whatever it says: that a demonstration model gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 /// What happens to an iteration and its model call.

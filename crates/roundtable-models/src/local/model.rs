@@ -139,7 +139,7 @@ fn record(finish: Finish) -> CallRecord {
         }),
         cost: Some(0),
         stop: StopReason::End,
-        broken_off: 0,
+        notice: Some(NOTICE.to_owned()),
         ..CallRecord::default()
     }
 }

@@ -121,7 +121,7 @@ impl Settings {
             usage: end.tally.map(|tally| tally.usage),
             cost,
             stop: end.stop,
-            broken_off: 0,
+            ..CallRecord::default()
         })
     }
 }

@@ -164,6 +164,7 @@ impl Folding {
                     text: String::new(),
                     citations: Vec::new(),
                     tools: Vec::new(),
+                    notice: None,
                     spent: Spent::default(),
                 });
                 let index = open.round.turns.len() - 1;
@@ -198,6 +199,7 @@ impl Folding {
                 if !is_child {
                     turn.citations.extend(citations.iter().cloned());
                     turn.said(text);
+                    turn.notice.clone_from(&record.notice);
                 }
             }
             IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),

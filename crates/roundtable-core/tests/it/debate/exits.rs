@@ -23,7 +23,9 @@ fn scattered(asked: &Asked) -> Result<String, String> {
         "bob" => "Budgets collapse under concrete",
         _ => "Nobody surveyed citizens properly",
     };
-    Ok(position(None, &format!("{words} {}", "again ".repeat(asked.round as usize * 7)), 0.5))
+    // Everyone adds something else, and something else in every round.
+    let more = format!("{}{}, ", asked.agent, asked.round).repeat(20);
+    Ok(position(None, &format!("{words} {more}"), 0.5))
 }
 
 fn end(hall: &Hall) -> (Status, Option<Exit>, Option<String>) {

@@ -1,7 +1,10 @@
 //! Export and import: what is written reads back, and what is no export is refused.
 
+use std::collections::BTreeSet;
+
 use roundtable_core::context_request::ContextResult;
 use roundtable_core::debate::{ImportError, Mode, Record};
+use roundtable_core::event::{Body, IterationEvent, TurnEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
 use roundtable_core::session::Status;
@@ -138,4 +141,48 @@ fn what_people_provide_reaches_the_next_round_as_data_and_stands_in_the_record()
     assert!(second.into_iter().all(|asked| asked.rendered.text().contains(&told)));
     assert_eq!(hall.record().rounds[1].provided[0].result.as_deref(), Some("Nine thousand"));
     assert!(hall.record().pending_context_requests.is_empty());
+}
+
+#[test]
+fn minutes_say_once_what_people_should_know_of_the_models_that_spoke() {
+    let mut hall = held(Mode::Adversarial);
+    let mut toys = BTreeSet::new();
+    for event in &mut hall.table.log {
+        let turn = event.place.turn.clone();
+        match &mut event.body {
+            Body::Turn(TurnEvent::TurnStarted { agent, .. }) if agent.suffix() != "bob" => {
+                toys.insert(turn);
+            }
+            Body::Iteration(IterationEvent::ModelCallFinished { record, .. })
+                if toys.contains(&turn) =>
+            {
+                record.notice = Some("A toy\n# spoke.".to_owned());
+            }
+            _ => {}
+        }
+    }
+    let record = hall.record();
+    let minutes = record.minutes();
+    assert_eq!(
+        minutes.matches("\n\n**Ann, Cyd, Judge:** A toy # spoke.\n\n").count(),
+        1,
+        "{minutes}"
+    );
+    let noticed = record.responses(1).into_iter().map(|response| response.notice.is_some());
+    assert_eq!(noticed.collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(Record::import(&record.export()), Ok(record));
+}
+
+#[test]
+fn long_words_without_reasons_are_no_headline_and_roles_are_not_named_twice() {
+    let mut wish = Wish::of(Mode::Adversarial);
+    wish.rounds = 1;
+    wish.change = |opening| opening.agents[0].name = "Proponent 1".to_owned();
+    let mut hall = wish.open();
+    let long = "Rails carry crowds, and they do so every day. ".repeat(6);
+    hall.first(|asked| Ok(if asked.agent == "ann" { long.clone() } else { "No.".to_owned() }));
+    let minutes = hall.record().minutes();
+    let first = format!("### Proponent 1\n\n{}\n", long.trim());
+    assert!(minutes.contains(&first), "{minutes}");
+    assert!(minutes.contains("### Bob: Opponent\n\n**No.**\n"), "{minutes}");
 }

@@ -112,6 +112,28 @@ fn drift_is_nothing_for_the_same_words_and_much_for_another_side() {
 }
 
 #[test]
+fn what_a_position_shares_with_its_question_counts_for_nothing() {
+    let question = [1.0, 0.0, 0.0];
+    let said =
+        |agent: &str, vector: [f32; 3]| Measured::new(id(agent), None, vector.to_vec(), &question);
+    let of = |one, other| Measure::of("v", &[said("ann", one), said("bob", other)], &[]).agreement;
+    assert_eq!(of([9.0, 1.0, 0.0], [9.0, 0.0, 1.0]), 0.0, "they share the question alone");
+    assert_eq!(of([0.0, 1.0, 0.0], [9.0, 1.0, 0.0]), 1.0, "they say one thing");
+    // A question that cannot be taken away changes nothing.
+    for question in [&[][..], &[0.0; 3], &[f32::NAN; 3], &[1.0; 2]] {
+        let kept = Measured::new(id("ann"), None, vec![9.0, 1.0, 0.0], question);
+        assert_eq!(kept.vector, [9.0, 1.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_position_is_embedded_behind_the_beginning_of_its_question() {
+    assert_eq!(Measured::text(" Why? ", "So."), "Why?\nSo.");
+    let long = "ä".repeat(10_000);
+    assert_eq!(Measured::text(&long, "So."), format!("{}\nSo.", &long[..400]));
+}
+
+#[test]
 fn odd_vectors_are_measured_without_a_crash() {
     let odd = |vector: Vec<f32>| Measured { agent: id("ann"), stance: None, vector };
     for vectors in [

@@ -61,7 +61,8 @@ impl Embedder for Broken {
 
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         match texts.len() {
-            3 => Err(EmbedderError::Unavailable("gone".to_owned())),
+            // The question and three positions.
+            4 => Err(EmbedderError::Unavailable("gone".to_owned())),
             _ => panic!("it is broken"),
         }
     }

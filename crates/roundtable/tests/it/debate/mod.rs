@@ -1,5 +1,6 @@
 //! Debates as an embedder holds them.
 
+mod calibration;
 mod context;
 mod control;
 mod export;
