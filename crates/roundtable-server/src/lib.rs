@@ -38,6 +38,6 @@ mod wire;
 pub use app::Limits;
 pub use auth::{Principal, Tokens};
 pub use host::{HOST, HostModel};
-pub use mcp::serve_stdio;
+pub use mcp::{serve_pipes, serve_stdio};
 pub use routes::Door;
 pub use server::{ServeError, Server, Settings, check};

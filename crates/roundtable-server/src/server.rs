@@ -15,7 +15,7 @@ use crate::app::{App, Limits, Shared};
 use crate::auth::Tokens;
 use crate::gate::Gate;
 use crate::host::HostModel;
-use crate::mcp::{self, Mcp, McpService};
+use crate::mcp::{self, Mcp, McpService, Memory};
 use crate::patient::PatientListener;
 use crate::routes::{self, Door};
 use crate::sessions::Sessions;
@@ -78,10 +78,21 @@ impl Server {
 
     /// Puts an MCP server of one's own at `/mcp`, behind the same gate, in place of the debates'.
     #[must_use]
-    pub fn mcp<H: ServerHandler + Clone>(mut self, handler: H) -> Self {
+    pub fn mcp<H: ServerHandler + Clone>(self, handler: H) -> Self {
+        self.other(handler, Memory::Nothing)
+    }
+
+    /// The same for one that asks its clients something while they wait. In the older era of the
+    /// protocol that needs sessions of the transport, which are kept in memory.
+    #[must_use]
+    pub fn mcp_with_sessions<H: ServerHandler + Clone>(self, handler: H) -> Self {
+        self.other(handler, Memory::Sessions)
+    }
+
+    fn other<H: ServerHandler + Clone>(mut self, handler: H, memory: Memory) -> Self {
         self.other_mcp = Some(Box::new(move |app, address, settings| {
             let handler = handler.clone();
-            mcp::service(app, address, settings, move || handler.clone())
+            mcp::service(app, address, settings, memory, move || handler.clone())
         }));
         self
     }
@@ -107,7 +118,7 @@ impl Server {
         let app = self.app.clone();
         let mcp = match &self.other_mcp {
             Some(make) => make(&self.app, address, &self.settings),
-            None => mcp::service(&app.clone(), address, &self.settings, move || {
+            None => mcp::service(&app.clone(), address, &self.settings, Memory::Nothing, move || {
                 Mcp::new(app.clone(), None)
             }),
         };

@@ -32,10 +32,7 @@ pub fn fixed(name: &str) -> Option<Vec<ContentBlock>> {
                 .with_mime_type("application/json");
             vec![text("Multiple content types test:"), picture(), ContentBlock::resource(inside)]
         }
-        "test_custom_headers"
-        | "test_headers"
-        | "test_logging_tool"
-        | "json_schema_2020_12_tool" => vec![text("ok")],
+        "test_custom_headers" | "test_headers" | "json_schema_2020_12_tool" => vec![text("ok")],
         _ => return None,
     })
 }

@@ -1,60 +1,81 @@
 //! An MCP server with the suite's fixtures.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities,
     CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-    ServerConfig, Tool,
+    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::task_manager::TaskManager;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::content;
+use crate::input::States;
+use crate::listen::Changes;
+use crate::{ask, content, input, listen, task};
 
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 10] = [
     "test_simple_text",
     "test_image_content",
     "test_audio_content",
     "test_embedded_resource",
     "test_multiple_content_types",
     "test_error_handling",
-    "test_tool_with_progress",
     "json_schema_2020_12_tool",
     "test_custom_headers",
     "test_headers",
-    "test_logging_tool",
     "test_missing_capability",
 ];
 
-#[derive(Clone)]
-pub struct Fixtures;
+/// The fixtures. All clones are one.
+#[derive(Clone, Default)]
+pub struct Fixtures {
+    tasks: TaskManager,
+    states: States,
+    changes: Changes,
+    watched: Arc<Mutex<BTreeSet<String>>>,
+    /// Whether clients of the older era can be asked something: their answers need a session of the
+    /// transport to find their way back.
+    sessions: bool,
+}
+
+impl Fixtures {
+    pub fn new(sessions: bool) -> Self {
+        Self { sessions, ..Self::default() }
+    }
+}
 
 type Page = Option<PaginatedRequestParams>;
 type Context = RequestContext<RoleServer>;
 
 impl ServerHandler for Fixtures {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(
-            ServerCapabilities::builder()
-                .enable_tools()
-                .enable_resources()
-                .enable_prompts()
-                .enable_completions()
-                .build(),
-        )
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_completions()
+            .enable_logging()
+            .enable_tasks();
+        ServerConfig::new(capabilities.build())
     }
 
     async fn list_tools(&self, _: Page, _: Context) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(TOOLS.map(tool).to_vec()))
+        Ok(ListToolsResult::with_all_items(names().map(tool).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        TOOLS.into_iter().find(|known| *known == name).map(tool)
+        names().find(|known| *known == name).map(tool)
     }
 
     async fn call_tool(
@@ -62,14 +83,30 @@ impl ServerHandler for Fixtures {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
+        let client = context.client_capabilities();
         let result = match request.name.as_ref() {
+            name if input::TOOLS.contains(&name) => {
+                return input::call(&self.states, &request, client);
+            }
+            name if task::TOOLS.contains(&name) => {
+                return task::call(&self.tasks, &self.states, &request, client).await;
+            }
+            name if listen::TOOLS.contains(&name) => {
+                self.changes.change(name);
+                CallToolResult::success(vec![ContentBlock::text("changed")])
+            }
+            name if ask::NEED_A_SESSION.contains(&name) && !self.sessions => {
+                let what = "without a session nobody's answer would find its way back";
+                return Err(ErrorData::invalid_request(what, None));
+            }
+            name if ask::TOOLS.contains(&name) => {
+                ask::call(name, &request.arguments.unwrap_or_default(), &context).await?
+            }
             "test_error_handling" => {
                 let what = "This tool intentionally returns an error for testing";
                 CallToolResult::error(vec![ContentBlock::text(what)])
             }
-            "test_tool_with_progress" => progress(&context).await,
             "test_missing_capability" => {
-                #[expect(deprecated, reason = "the suite asks for it")]
                 let wanted = ClientCapabilities::builder().enable_sampling().build();
                 return Err(ErrorData::missing_required_client_capability(wanted));
             }
@@ -81,6 +118,56 @@ impl ServerHandler for Fixtures {
             },
         };
         Ok(result.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: Context,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, _: Context) -> Result<(), ErrorData> {
+        self.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, _: Context) -> Result<(), ErrorData> {
+        self.tasks.cancel_task(&request.task_id)
+    }
+
+    async fn set_level(&self, _: SetLevelRequestParams, _: Context) -> Result<(), ErrorData> {
+        // Nothing is logged that anyone could want to leave out.
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.changes.tell(context).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
+        self.watched.lock().unwrap().insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
+        self.watched.lock().unwrap().remove(&request.uri);
+        Ok(())
     }
 
     async fn list_resources(&self, _: Page, _: Context) -> Result<ListResourcesResult, ErrorData> {
@@ -128,6 +215,7 @@ impl ServerHandler for Fixtures {
             prompt("test_prompt_with_arguments", &["arg1", "arg2"]),
             prompt("test_prompt_with_embedded_resource", &["resourceUri"]),
             prompt("test_prompt_with_image", &[]),
+            prompt(input::PROMPT, &[]),
         ]))
     }
 
@@ -136,6 +224,9 @@ impl ServerHandler for Fixtures {
         request: GetPromptRequestParams,
         _: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name == input::PROMPT {
+            return Ok(input::prompt(&request));
+        }
         let given = |name: &str| {
             let value =
                 request.arguments.as_ref().and_then(|arguments| arguments.get(name)?.as_str());
@@ -189,18 +280,11 @@ impl ServerHandler for Fixtures {
     }
 }
 
-fn tool(name: &'static str) -> Tool {
-    Tool::new(name, "a fixture of the conformance suite", content::schema(name))
+fn names() -> impl Iterator<Item = &'static str> {
+    let old = TOOLS.into_iter().chain(ask::TOOLS);
+    old.chain(input::TOOLS).chain(task::TOOLS).chain(listen::TOOLS)
 }
 
-async fn progress(context: &Context) -> CallToolResult {
-    for done in [0.0, 50.0, 100.0] {
-        if let Some(token) = context.meta.get_progress_token() {
-            let mut progress = ProgressNotificationParam::new(token, done);
-            progress.total = Some(100.0);
-            let _ = context.peer.notify_progress(progress).await;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    CallToolResult::success(vec![ContentBlock::text("done")])
+fn tool(name: &'static str) -> Tool {
+    Tool::new(name, "a fixture of the conformance suite", content::schema(name))
 }

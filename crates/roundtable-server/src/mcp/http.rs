@@ -13,6 +13,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{Method, StatusCode};
 use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Map, Value, json};
@@ -48,14 +50,40 @@ pub(crate) fn routes() -> Vec<Route> {
     }]
 }
 
+/// Whether the transport keeps sessions, for clients of the older era of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Every request stands alone.
+    Nothing,
+    /// In memory, for as long as the server runs.
+    Sessions,
+}
+
 /// Serves an MCP server behind the gate. Its own checks stay on: they find nothing that the gate let
 /// pass.
 pub(crate) fn service<H: ServerHandler>(
     app: &App,
     address: SocketAddr,
     settings: &Settings,
+    memory: Memory,
     make: impl Fn() -> H + Send + Sync + 'static,
 ) -> McpService {
+    let config =
+        config(app, address, settings).with_legacy_session_mode(memory == Memory::Sessions);
+    let make = move || Ok(make());
+    match memory {
+        Memory::Nothing => {
+            let nothing = Arc::new(NeverSessionManager::default());
+            boxed(StreamableHttpService::new(make, nothing, config))
+        }
+        Memory::Sessions => {
+            let sessions = Arc::new(LocalSessionManager::default());
+            boxed(StreamableHttpService::new(make, sessions, config))
+        }
+    }
+}
+
+fn config(app: &App, address: SocketAddr, settings: &Settings) -> StreamableHttpServerConfig {
     let own =
         ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("http://{host}:{}", address.port()));
     let named = settings
@@ -65,19 +93,16 @@ pub(crate) fn service<H: ServerHandler>(
     let here = format!("http://{address}");
     let origins = own.into_iter().chain([here]).chain(named).chain(settings.origins.clone());
     // It is not told that the server stops: the tools know, and answer those who wait.
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
+    StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_max_request_body_bytes(app.limits.body)
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         // The gate has looked at the name already, and knows the server's addresses.
-        .disable_allowed_hosts();
-    let service = StreamableHttpService::new(
-        move || Ok(make()),
-        Arc::new(NeverSessionManager::default()),
-        config,
-    );
+        .disable_allowed_hosts()
+}
+
+fn boxed<H: ServerHandler, M: SessionManager>(service: StreamableHttpService<H, M>) -> McpService {
     Arc::new(move |request| {
         let service = service.clone();
         async move { service.handle(request).await.map(Body::new) }.boxed()

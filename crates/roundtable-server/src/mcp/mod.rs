@@ -23,8 +23,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use crate::app::App;
 use crate::auth::Principal;
 
-pub(crate) use http::{McpService, routes, service};
-pub use stdio::serve_stdio;
+pub(crate) use http::{McpService, Memory, routes, service};
+pub use stdio::{serve_pipes, serve_stdio};
 
 /// What a client's model is told of the server.
 const INSTRUCTIONS: &str = "Roundtable holds debates among several AI agents. \

@@ -7,6 +7,7 @@ use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
 use roundtable::Engine;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +27,24 @@ pub async fn serve_stdio(
     settings: Settings,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), String> {
+    serve_pipes(engine, settings, stdio_pipes(), shutdown).await
+}
+
+/// Serves one client over a pair of pipes of one's own, as [`serve_stdio`] does over those of the
+/// process. Those who wait when `shutdown` comes are told that their round goes on.
+///
+/// # Errors
+/// A sentence that says what went wrong with the connection.
+pub async fn serve_pipes<R, W>(
+    engine: Engine,
+    settings: Settings,
+    pipes: (R, W),
+    shutdown: impl Future<Output = ()> + Send,
+) -> Result<(), String>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let stopping = CancellationToken::new();
     let app = App::new(Shared {
         sessions: Sessions::new(engine),
@@ -35,24 +54,31 @@ pub async fn serve_stdio(
         limits: settings.limits,
         stopping: stopping.clone(),
     });
-    let serving = async {
-        let running = match Mcp::new(app, Some(Principal::local())).serve(stdio_pipes()).await {
-            Ok(running) => running,
-            // Nobody said anything: an editor that only looked whether the program starts.
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => {
-                return Err(format!(
-                    "the client and this server do not understand each other: {error}"
-                ));
-            }
-        };
-        running.waiting().await.map(|_| ()).map_err(|error| error.to_string())
+    tokio::pin!(shutdown);
+    let greeted = tokio::select! {
+        greeted = Mcp::new(app, Some(Principal::local())).serve(pipes) => greeted,
+        () = &mut shutdown => return Ok(()),
     };
-    tokio::select! {
-        served = serving => served,
+    let running = match greeted {
+        Ok(running) => running,
+        // Nobody said anything: an editor that only looked whether the program starts.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => {
+            return Err(format!(
+                "the client and this server do not understand each other: {error}"
+            ));
+        }
+    };
+    let end = running.cancellation_token();
+    let ended = running.waiting();
+    tokio::pin!(ended);
+    let ended = tokio::select! {
+        ended = &mut ended => ended,
         () = shutdown => {
             stopping.cancel();
-            Ok(())
+            end.cancel();
+            ended.await
         }
-    }
+    };
+    ended.map(|_| ()).map_err(|error| error.to_string())
 }
