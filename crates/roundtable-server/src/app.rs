@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::Tokens;
+use crate::access::Access;
 use crate::host::HostModel;
 use crate::sessions::Sessions;
 
@@ -40,7 +40,8 @@ impl Default for Limits {
 /// What the handlers share.
 pub(crate) struct Shared {
     pub sessions: Sessions,
-    pub tokens: Tokens,
+    /// Who may call just now.
+    pub access: Access,
     /// The model of whoever calls.
     pub host: HostModel,
     pub limits: Limits,
@@ -64,7 +65,7 @@ impl App {
     pub fn of(engine: roundtable::Engine) -> Self {
         Self::new(Shared {
             sessions: Sessions::new(engine),
-            tokens: Tokens::default(),
+            access: Access::default(),
             host: HostModel::default(),
             limits: Limits::default(),
             seats: Arc::new(Semaphore::new(8)),

@@ -1,16 +1,11 @@
 //! Who is calling. A token of the configuration names an actor and a tenant; where there are no
-//! tokens, the server listens on loopback only and everyone is `local`.
+//! tokens, the server listens on loopback only and everyone is `local`. What counts just now is in
+//! `access`.
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, StatusCode};
 use roundtable::models::Secret;
 use sha2::{Digest as _, Sha256};
-
-use crate::app::App;
-use crate::problem::Problem;
 
 /// The actor of whoever calls a server without tokens.
 const LOCAL: &str = "local";
@@ -31,9 +26,12 @@ impl Principal {
     }
 }
 
+/// What is kept of a token.
+pub(crate) type TokenDigest = [u8; 32];
+
 /// Those who may call, and how they are known.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<([u8; 32], Principal)>);
+pub struct Tokens(Vec<(TokenDigest, Principal)>);
 
 impl Tokens {
     /// The same with one more. Only a digest of the token is kept.
@@ -48,56 +46,49 @@ impl Tokens {
         self.0.is_empty()
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whose token it is. Every token is compared, in the same time, whatever was sent.
-    fn find(&self, sent: &str) -> Option<&Principal> {
+    pub(crate) fn find(&self, sent: &str) -> Option<(&TokenDigest, &Principal)> {
         let sent = digest(sent);
         let mut found = None;
         for (known, principal) in &self.0 {
             if is_same(known, &sent) {
-                found = Some(principal);
+                found = Some((known, principal));
             }
         }
         found
     }
 
-    fn principal(&self, headers: &HeaderMap) -> Result<Principal, Problem> {
-        if self.is_empty() {
-            return Ok(Principal::local());
-        }
-        let found = bearer(headers).and_then(|sent| self.find(sent)).cloned();
-        found.ok_or_else(|| {
-            let what = "say who you are: send `Authorization: Bearer TOKEN` with a token of the server's configuration";
-            Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated", what)
-        })
+    /// Whether this token still names the same caller.
+    pub(crate) fn holds(&self, token: &TokenDigest, principal: &Principal) -> bool {
+        self.0.iter().any(|(known, who)| is_same(known, token) && who == principal)
+    }
+
+    /// How many there are that others do not have.
+    pub(crate) fn beyond(&self, others: &Self) -> usize {
+        self.0.iter().filter(|(token, principal)| !others.holds(token, principal)).count()
     }
 }
 
 /// The one way in which a token is sent; cookies and addresses are no place for it.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-fn digest(text: &str) -> [u8; 32] {
+fn digest(text: &str) -> TokenDigest {
     Sha256::digest(text.as_bytes()).into()
 }
 
 /// Compares without telling, by the time that it takes, how much is right.
-fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+fn is_same(one: &TokenDigest, other: &TokenDigest) -> bool {
     one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
-}
-
-/// Lets only those pass who are known, and tells the handlers who it is.
-pub(crate) async fn authenticate(
-    State(app): State<App>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
-    let principal = app.tokens.principal(request.headers())?;
-    request.extensions_mut().insert(principal);
-    Ok(next.run(request).await)
 }
 
 #[cfg(test)]
@@ -117,7 +108,8 @@ mod tests {
         for value in sent {
             headers.append(AUTHORIZATION, value.parse().unwrap());
         }
-        tokens.principal(&headers).ok().map(|principal| principal.actor)
+        let found = bearer(&headers).and_then(|sent| tokens.find(sent));
+        found.map(|(_, principal)| principal.actor.clone())
     }
 
     #[test]
@@ -130,11 +122,6 @@ mod tests {
         }
         let both = ["Bearer aaaaaaaaaaaaaaaa", "Bearer bbbbbbbbbbbbbbbb"];
         assert_eq!(who(&tokens, &both), None, "two are one too many");
-    }
-
-    #[test]
-    fn without_tokens_everyone_is_local() {
-        assert_eq!(who(&Tokens::default(), &[]).as_deref(), Some("local"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use roundtable::core::session::Status;
 use roundtable::driver::{Delta, EngineError, Subscription, Update};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::access::Pass;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::sessions::Authorized;
@@ -65,6 +66,8 @@ pub(crate) enum Reason {
     Completed,
     /// The reader took too long.
     Slow,
+    /// The reader's token was revoked.
+    Revoked,
     /// The server stops.
     Stopping,
     /// The log cannot be read just now.
@@ -85,6 +88,8 @@ pub(crate) enum Frame {
 /// A session that is being read.
 pub(crate) struct Feed {
     app: App,
+    /// What the reader was let in with.
+    pass: Pass,
     subscription: Subscription,
     /// The last event that the reader was given.
     seen: Seq,
@@ -101,6 +106,7 @@ impl Feed {
     /// Begins after a place. Nothing when the session is over and all of it was read.
     pub async fn open(
         app: &App,
+        pass: Pass,
         session: &Authorized<SessionId>,
         after: Option<&Position>,
     ) -> Result<Option<Self>, Problem> {
@@ -116,6 +122,7 @@ impl Feed {
         let subscription = app.sessions.get(session).updates(Since::After(seen)).await?;
         Ok(Some(Self {
             app: app.clone(),
+            pass,
             subscription,
             seen,
             handed: None,
@@ -143,6 +150,7 @@ impl Feed {
         let stopping = self.app.stopping.clone();
         let update = tokio::select! {
             biased;
+            () = self.pass.revoked() => return self.end(Reason::Revoked),
             () = stopping.cancelled() => Err(EngineError::Stopping),
             update = self.subscription.next() => update,
         };
@@ -223,7 +231,8 @@ mod tests {
         let caller = Principal::local();
         let id =
             app.sessions.authorize(&caller, Action::Read, session.id().as_str()).await.unwrap();
-        (Feed::open(&app, &id, None).await.unwrap().unwrap(), session, engine)
+        let pass = app.access.admit(&http::HeaderMap::new()).unwrap();
+        (Feed::open(&app, pass, &id, None).await.unwrap().unwrap(), session, engine)
     }
 
     fn seq(frame: Option<Frame>) -> Seq {

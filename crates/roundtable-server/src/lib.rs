@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod access;
 mod app;
 mod auth;
 mod debate;
@@ -35,6 +36,7 @@ mod sessions;
 mod sse;
 mod wire;
 
+pub use access::{Access, Replaced};
 pub use app::Limits;
 pub use auth::{Principal, Tokens};
 pub use host::{HOST, HostModel};

@@ -6,8 +6,8 @@ use axum::routing::MethodRouter;
 use axum::{Extension, Router};
 use http::{Method, StatusCode};
 
+use crate::access;
 use crate::app::App;
-use crate::auth;
 use crate::gate::{self, Gate};
 use crate::http as api;
 use crate::mcp::{self, McpService};
@@ -51,7 +51,7 @@ pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
     for Route { path, door, handler, .. } in all() {
         let handler = match door {
             Door::Open => handler,
-            Door::Known => handler.layer(from_fn_with_state(app.clone(), auth::authenticate)),
+            Door::Known => handler.layer(from_fn_with_state(app.clone(), access::authenticate)),
         };
         router = router.route(path, handler);
     }

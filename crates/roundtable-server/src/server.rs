@@ -11,8 +11,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Access;
 use crate::app::{App, Limits, Shared};
-use crate::auth::Tokens;
 use crate::gate::Gate;
 use crate::host::HostModel;
 use crate::mcp::{self, Mcp, McpService, Memory};
@@ -23,8 +23,9 @@ use crate::sessions::Sessions;
 /// How a server runs.
 #[derive(Clone, Default)]
 pub struct Settings {
-    /// Those who may call. Without any, the server listens on loopback only.
-    pub tokens: Tokens,
+    /// Those who may call; keep a clone to replace the tokens while the server runs. Without any, it
+    /// listens on loopback only.
+    pub access: Access,
     /// Names that the server answers to, besides `localhost` and addresses.
     pub hosts: Vec<String>,
     /// Origins of pages that may call it, besides its own: `https://app.example`.
@@ -67,7 +68,7 @@ impl Server {
     pub fn new(engine: Engine, settings: Settings) -> Self {
         let app = App::new(Shared {
             sessions: Sessions::new(engine),
-            tokens: settings.tokens.clone(),
+            access: settings.access.clone(),
             host: settings.host.clone(),
             limits: settings.limits.clone(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
@@ -113,7 +114,7 @@ impl Server {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServeError> {
         let address = listener.local_addr()?;
-        check(address, &self.settings.tokens)?;
+        check(address, &self.settings.access)?;
         let gate = Gate::new(address, &self.settings.hosts, &self.settings.origins);
         let app = self.app.clone();
         let mcp = match &self.other_mcp {
@@ -138,8 +139,8 @@ impl Server {
 /// # Errors
 /// [`ServeError::Unprotected`] when the address can be reached from other machines and there are
 /// no tokens.
-pub fn check(address: SocketAddr, tokens: &Tokens) -> Result<(), ServeError> {
-    if tokens.is_empty() && !address.ip().is_loopback() {
+pub fn check(address: SocketAddr, access: &Access) -> Result<(), ServeError> {
+    if access.is_open() && !address.ip().is_loopback() {
         return Err(ServeError::Unprotected { address });
     }
     Ok(())

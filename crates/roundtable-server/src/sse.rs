@@ -74,6 +74,7 @@ fn word(reason: Reason) -> &'static str {
     match reason {
         Reason::Completed => "completed",
         Reason::Slow => "slow",
+        Reason::Revoked => "revoked",
         Reason::Stopping => "stopping",
         Reason::Unavailable => "unavailable",
     }

@@ -15,6 +15,7 @@ mod reference;
 mod schema;
 mod server;
 mod show;
+mod stamp;
 mod validate;
 mod variables;
 
@@ -33,9 +34,10 @@ use layers::Layers;
 use mistake::{Mistake, Mistakes};
 use origin::{Key, Origin};
 use place::Platform;
+pub(crate) use stamp::Stamp;
 
 /// What every command takes.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub(crate) struct Options {
     /// Where sessions are kept; also ROUNDTABLE_DATA_DIR [default: the platform's data directory]
     #[arg(long, global = true, value_name = "DIR")]
@@ -80,10 +82,17 @@ pub(crate) struct Config {
     catalog: Catalog,
     /// The file that was read.
     path: Option<PathBuf>,
+    /// The file as it was then.
+    stamp: Stamp,
+    /// How it was asked for.
+    options: Options,
+    wishes: Wishes,
 }
 
 impl Config {
     pub fn read(options: &Options, wishes: &Wishes) -> anyhow::Result<Self> {
+        // Before it is read: what changes meanwhile is noticed later.
+        let stamp = Stamp::take(options);
         let (mut layers, path) = read_file(options.config.as_deref())?;
         if let Some(misfits) = Mistakes::of(mistake::misfits(&layers)) {
             return Err(misfits.into());
@@ -121,7 +130,24 @@ impl Config {
             );
         };
         let (again, again_arguments) = (again(options), again_arguments(options));
-        Ok(Self { data_dir, again, again_arguments, layers, file, catalog, path })
+        let (options, wishes) = (options.clone(), wishes.clone());
+        Ok(Self {
+            data_dir,
+            again,
+            again_arguments,
+            layers,
+            file,
+            catalog,
+            path,
+            stamp,
+            options,
+            wishes,
+        })
+    }
+
+    /// The same, as the file is now.
+    pub fn read_again(&self) -> anyhow::Result<Self> {
+        Self::read(&self.options, &self.wishes)
     }
 
     /// The sessions, to be looked at.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use roundtable_server::{HostModel, Limits, Principal, Settings, Tokens};
+use roundtable_server::{Access, HostModel, Limits, Principal, Settings, Tokens};
 
 use super::Config;
 use super::mistake::Mistakes;
@@ -45,7 +45,7 @@ impl Config {
             server.wait_budget_ms.map_or(limits.wait_budget, Duration::from_millis);
         Settings {
             limits,
-            tokens: self.tokens(),
+            access: Access::from(self.tokens()),
             hosts: server.hosts.clone(),
             origins: server.origins.clone(),
             host: HostModel::default(),
@@ -60,7 +60,8 @@ impl Config {
         Mistakes::of(wrong.collect()).map_or(Ok(()), Err)
     }
 
-    fn tokens(&self) -> Tokens {
+    /// Those who may call.
+    pub fn tokens(&self) -> Tokens {
         let known = self.file.token.iter().filter_map(|token| {
             let actor = token.actor.clone()?;
             Some((token.value.as_ref()?, Principal { actor, tenant: token.tenant.clone() }))

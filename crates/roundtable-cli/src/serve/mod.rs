@@ -1,5 +1,7 @@
 //! `roundtable serve`: sessions over HTTP and MCP.
 
+mod access;
+
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -11,6 +13,7 @@ use tokio::sync::oneshot;
 use crate::config::{Config, Wishes};
 use crate::out;
 use crate::signal::Signals;
+use access::Keeper;
 
 /// Where it listens, and what it prints.
 #[derive(clap::Args)]
@@ -36,7 +39,8 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     config.check_access()?;
     let (address, settings) = (config.listen()?, config.server_settings());
     // Before the port is taken: for a moment it would be open to all.
-    check(address, &settings.tokens)?;
+    check(address, &settings.access)?;
+    let keeper = Keeper::new(config, settings.access.clone()).context("listening to signals")?;
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| taken(&address.to_string()))?;
     let running = config.engine_for_all(&settings.host).await?;
@@ -49,9 +53,15 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     };
     let server = Server::new(running.engine.clone(), settings).run(listener, shutdown);
     tokio::pin!(server);
+    let asked_to_stop = async {
+        tokio::select! {
+            _ = signals.next() => {}
+            () = keeper.keep() => {}
+        }
+    };
     let ended = tokio::select! {
         ended = &mut server => ended,
-        _ = signals.next() => {
+        () = asked_to_stop => {
             drop(stop);
             // What runs is finished while callers are told where to go on. Turns that wait for a
             // caller wait again after the next start.

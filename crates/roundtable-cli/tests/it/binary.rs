@@ -1,8 +1,8 @@
 //! The binary and a data directory of its own, for one test.
 
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -161,7 +161,7 @@ pub fn finish(child: Child) -> Ran {
 }
 
 /// Reads on until so much has been printed; false when the run ended before.
-pub fn read_until(out: &mut ChildStdout, seen: &mut String, enough: impl Fn(&str) -> bool) -> bool {
+pub fn read_until(out: &mut impl Read, seen: &mut String, enough: impl Fn(&str) -> bool) -> bool {
     let mut bytes = seen.clone().into_bytes();
     let mut buffer = [0; 256];
     while !enough(&String::from_utf8_lossy(&bytes)) {

@@ -21,9 +21,21 @@ pub fn serve(home: &Home, more: &[&str]) -> (Child, String) {
 }
 
 pub fn get(url: &str, path: &str) -> String {
+    rest(&mut asked(url, path, None))
+}
+
+/// A connection on which something was asked for.
+fn asked(url: &str, path: &str, token: Option<&str>) -> TcpStream {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
+    let who = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\n{who}connection: close\r\n\r\n")
+        .unwrap();
+    stream
+}
+
+/// What comes until the server hangs up.
+fn rest(stream: &mut TcpStream) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
@@ -91,4 +103,78 @@ fn it_says_so_when_the_port_is_taken() {
     assert!(ran.err.contains("another program may use it"), "{}", ran.err);
     signal(&child, "-TERM");
     finish(child);
+}
+
+const ANN: &str = "token-of-ann-0001";
+const BOB: &str = "token-of-bob-0002";
+
+/// A configuration in which each of these is the token of someone.
+fn tokens(values: &[&str]) -> String {
+    values.iter().map(|value| format!("[[token]]\nvalue = \"{value}\"\nactor = \"x\"\n")).collect()
+}
+
+/// Whether a token is one.
+fn is_let_in(url: &str, token: &str) -> bool {
+    let answer = rest(&mut asked(url, "/api/sessions", Some(token)));
+    let status = answer.split(' ').nth(1).unwrap();
+    assert!(["200", "401"].contains(&status), "{answer}");
+    status == "200"
+}
+
+/// Reads on until the server has said this to whoever runs it.
+fn hear(child: &mut Child, part: &str) -> String {
+    let mut said = String::new();
+    let stderr = child.stderr.as_mut().unwrap();
+    assert!(read_until(stderr, &mut said, |said| said.contains(part)), "{said}");
+    said
+}
+
+#[test]
+fn s04_a_token_that_is_taken_out_of_the_file_ends_its_streams_and_no_others() {
+    let home = Home::new();
+    home.run(&["ask", "What is up?"]);
+    let session = home.session();
+    let config = home.write("roundtable.toml", &tokens(&[ANN, BOB]));
+    let (mut child, url) = serve(&home, &["--config", config.to_str().unwrap()]);
+    let path = format!("/api/sessions/{session}/events");
+    let [mut ann, mut bob] = [ANN, BOB].map(|token| {
+        let mut stream = asked(&url, &path, Some(token));
+        let begun = |seen: &str| seen.contains("round_closed");
+        assert!(read_until(&mut stream, &mut String::new(), begun));
+        stream
+    });
+    home.write("roundtable.toml", &tokens(&[BOB]));
+    let last = rest(&mut ann);
+    assert!(last.contains(r#""reason":"revoked""#), "{last}");
+    hear(&mut child, "Access tokens: 0 new, 1 revoked, 1 in all.\n");
+    assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
+    home.write("roundtable.toml", "[[token]\n");
+    let said = hear(&mut child, "The access tokens stay as they were");
+    assert!(said.contains("roundtable.toml"), "{said}");
+    assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
+    signal(&child, "-TERM");
+    let last = rest(&mut bob);
+    assert!(last.contains(r#""reason":"stopping""#), "it went on until now: {last}");
+    assert_eq!(finish(child).code, Some(0));
+}
+
+#[test]
+fn s04_a_signal_has_the_tokens_read_again_at_once_and_never_lets_everyone_in() {
+    let home = Home::new();
+    let config = home.write("roundtable.toml", &tokens(&[ANN]));
+    let (mut child, url) = serve(&home, &["--config", config.to_str().unwrap()]);
+    let mut reload = |text: &str, said: &str| {
+        home.write("roundtable.toml", text);
+        signal(&child, "-HUP");
+        hear(&mut child, said);
+    };
+    reload(&tokens(&[ANN]), "The access tokens are the same; there are 1.\n");
+    reload("[[token]]\nvalue = \"short\"\nactor = \"x\"\n", "stay as they were");
+    assert!(is_let_in(&url, ANN));
+    reload("", "nobody may call now");
+    assert!(!is_let_in(&url, ANN) && get(&url, "/api/sessions").starts_with("HTTP/1.1 401"));
+    reload(&tokens(&[BOB]), "Access tokens: 1 new, 0 revoked, 1 in all.\n");
+    assert!(is_let_in(&url, BOB));
+    signal(&child, "-TERM");
+    assert_eq!(finish(child).code, Some(0));
 }

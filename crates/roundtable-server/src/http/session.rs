@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::access::Pass;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::feed::Feed;
@@ -180,12 +181,13 @@ async fn show(
 
 async fn events(
     State(app): State<App>,
+    Extension(pass): Extension<Pass>,
     session: Authorized<SessionId>,
     from: Result<Query<From>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Query(from) = from.map_err(|error| Problem::bad_request("invalid", error.body_text()))?;
     let position = sse::position(&headers, from.after.as_deref())?;
-    let feed = Feed::open(&app, &session, position.as_ref()).await?;
+    let feed = Feed::open(&app, pass, &session, position.as_ref()).await?;
     Ok(sse::respond(session.id(), feed))
 }

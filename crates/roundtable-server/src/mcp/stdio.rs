@@ -12,8 +12,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::Mcp;
+use crate::access::Access;
 use crate::app::{App, Shared};
-use crate::auth::{Principal, Tokens};
+use crate::auth::Principal;
 use crate::server::Settings;
 use crate::sessions::Sessions;
 
@@ -48,7 +49,7 @@ where
     let stopping = CancellationToken::new();
     let app = App::new(Shared {
         sessions: Sessions::new(engine),
-        tokens: Tokens::default(),
+        access: Access::default(),
         host: settings.host,
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         limits: settings.limits,

@@ -2,10 +2,10 @@
 
 use roundtable::core::event::{Body, TurnEvent};
 use roundtable::prelude::*;
-use roundtable_server::{Door, Server, Tokens, check};
+use roundtable_server::{Access, Door, Server, Settings, check};
 use serde_json::json;
 
-use crate::client::{Answer, Request, get, post, request};
+use crate::client::{Answer, Events, Request, get, post, request};
 use crate::kit::{self, ANN, BOB, Running};
 
 const CANARY: &str = "canary-topic-of-ann";
@@ -168,10 +168,67 @@ async fn another_tenant_cannot_answer_what_an_agent_asked() {
 #[test]
 fn s33_a_server_that_anyone_could_use_does_not_listen() {
     for address in ["0.0.0.0:7777", "[::]:7777", "192.0.2.1:80"] {
-        let refused = check(address.parse().expect("an address"), &Tokens::default());
+        let refused = check(address.parse().expect("an address"), &Access::default());
         assert!(refused.expect_err("unprotected").to_string().contains("[[token]]"), "{address}");
     }
     for address in ["127.0.0.1:7777", "[::1]:0", "127.8.8.8:1"] {
-        assert!(check(address.parse().expect("an address"), &Tokens::default()).is_ok());
+        assert!(check(address.parse().expect("an address"), &Access::default()).is_ok());
     }
+}
+
+/// A stream of the events of a session of one tenant, with its first event read.
+async fn reading(running: &Running, tenant: &str, token: &str) -> (Session, Events) {
+    let session = kit::session(&running.engine, Some(tenant), "x").await;
+    let path = format!("/api/sessions/{}/events", session.id());
+    let mut events = get(running.address, &path).token(token).stream().await;
+    assert_eq!(events.next().await.expect("an event").data["seq"], 1);
+    (session, events)
+}
+
+#[tokio::test]
+async fn s04_a_stream_ends_when_its_token_is_revoked_and_others_go_on() {
+    let access = Access::from(kit::tokens(&[(ANN, "ann"), (BOB, "bob")]));
+    let settings = Settings { access: access.clone(), ..Settings::default() };
+    let running = kit::start(Script::default(), settings).await;
+    let (anns, mut ann) = reading(&running, "of-ann", ANN).await;
+    let (bobs, mut bob) = reading(&running, "of-bob", BOB).await;
+    access.replace(kit::tokens(&[(BOB, "bob")]));
+    let end = ann.next().await.expect("an end");
+    assert_eq!((end.name.as_str(), &end.data["reason"]), ("end", &"revoked".into()));
+    assert_eq!(end.data["resumeFrom"], format!("{}:1", anns.id()));
+    assert_eq!(ann.next().await, None, "the server hangs up");
+    let path = format!("/api/sessions/{}/events", anns.id());
+    let again = get(running.address, &path).token(ANN).header("last-event-id", "1").send().await;
+    assert_eq!(again.problem(), (401, "unauthenticated".to_owned()));
+    bobs.ask("Go.").await.expect("a round");
+    assert_eq!(bob.next().await.expect("an event").data["seq"], 2);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn s04_whoever_waits_for_a_round_over_mcp_is_cut_off_when_the_token_is_revoked() {
+    let access = Access::from(kit::tokens(&[(ANN, "ann")]));
+    let settings = Settings { access: access.clone(), ..Settings::default() };
+    let script = Script::default().voice("ada", [Reply::text("Yes.").at_gate("shut")]);
+    let running = kit::start(script, settings).await;
+    let debate = running.engine.debate("x").agent("Ada").agent("Bo").tenant("of-ann");
+    let debate = debate.start().await.expect("a debate");
+    let waits = json!({
+        "name": "continue_roundtable",
+        "arguments": { "sessionId": debate.id() },
+        "_meta": { "progressToken": 1 },
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": waits });
+    let request = post(running.address, "/mcp", &body)
+        .token(ANN)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2025-11-25");
+    let mut events = request.stream().await;
+    let first = events.next().await.expect("who is speaking");
+    assert_eq!(first.data["method"], "notifications/progress", "{first:?}");
+    access.replace(kit::tokens(&[]));
+    assert_eq!(events.next().await, None, "no answer to the call");
+    running.model.gates().open("shut");
+    assert_eq!(debate.wait(1).await.expect("a round").number, 1, "the round itself goes on");
+    running.stop().await;
 }

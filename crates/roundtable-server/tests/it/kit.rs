@@ -8,7 +8,7 @@ use roundtable::core::settings::{Kind, Settings as SessionSettings};
 use roundtable::core::tool::ToolDecl;
 use roundtable::models::Secret;
 use roundtable::prelude::*;
-use roundtable_server::{Principal, Server, Settings, Tokens};
+use roundtable_server::{Access, Principal, Server, Settings, Tokens};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -59,11 +59,16 @@ pub async fn local(script: Script) -> Running {
 
 /// A server with a token per tenant.
 pub async fn tenants(script: Script) -> Running {
-    let of =
-        |actor: &str| Principal { actor: actor.to_owned(), tenant: Some(format!("of-{actor}")) };
-    let tokens =
-        Tokens::default().token(&Secret::new(ANN), of("ann")).token(&Secret::new(BOB), of("bob"));
-    start(script, Settings { tokens, ..Settings::default() }).await
+    let access = Access::from(tokens(&[(ANN, "ann"), (BOB, "bob")]));
+    start(script, Settings { access, ..Settings::default() }).await
+}
+
+/// Tokens and whose they are; each of them has a tenant of their own.
+pub fn tokens(known: &[(&str, &str)]) -> Tokens {
+    known.iter().fold(Tokens::default(), |tokens, (token, actor)| {
+        let tenant = Some(format!("of-{actor}"));
+        tokens.token(&Secret::new(*token), Principal { actor: (*actor).to_owned(), tenant })
+    })
 }
 
 /// An agent that asks for something in the first round.
