@@ -13,8 +13,14 @@ use crate::sessions::Sessions;
 /// How much is allowed.
 #[derive(Debug, Clone)]
 pub struct Limits {
+    /// How many connections may be open.
+    pub connections: usize,
+    /// How long the head of a request may take to come, and how long a connection may wait for one.
+    pub head_time: Duration,
     /// How many bytes a body may have.
     pub body: usize,
+    /// How long a body may take to come.
+    pub body_time: Duration,
     /// How many answers to context requests may be given at once.
     pub results: usize,
     /// How long a call may wait for a round before it is told that the round is still running.
@@ -28,7 +34,10 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            connections: 20 * 1024,
+            head_time: Duration::from_secs(30),
             body: 1024 * 1024,
+            body_time: Duration::from_secs(30),
             results: 256,
             wait_budget: Duration::from_secs(25),
             streams: 16 * 1024,

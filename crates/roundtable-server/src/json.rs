@@ -8,11 +8,12 @@ use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, de};
 use serde_json::{Map, Number, Value};
 
-use crate::app::App;
+use crate::app::{App, Limits};
 use crate::problem::Problem;
 
 /// How deep values may nest.
@@ -26,7 +27,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Strict<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let value = parse(&read(&parts.headers, body, app.limits.body).await?)?;
+        let value = parse(&read(&parts.headers, body, &app.limits).await?)?;
         let body = T::deserialize(value).map_err(|error| {
             Problem::bad_request("invalid", format!("the body does not fit: {error}"))
         })?;
@@ -34,17 +35,35 @@ impl<T: DeserializeOwned> FromRequest<App> for Strict<T> {
     }
 }
 
-/// Reads a body that is not too long. One that says how long it is need not even be sent.
-pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Bytes, Problem> {
+/// Reads a body that is not too long and does not take too long. One that says how long it is need not
+/// even be sent.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+) -> Result<Bytes, Problem> {
     let said = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if said.is_some_and(|said: u64| said > most as u64) {
-        return Err(too_long(most));
+    if said.is_some_and(|said: u64| said > limits.body as u64) {
+        return Err(too_long(limits));
     }
-    axum::body::to_bytes(body, most).await.map_err(|_| too_long(most))
+    let read = Limited::new(body, limits.body).collect();
+    match tokio::time::timeout(limits.body_time, read).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long(limits)),
+        Ok(Err(error)) => {
+            let what = format!("the body broke off: {error}; send the request again");
+            Err(Problem::bad_request("broken_off", what))
+        }
+        Err(_) => {
+            let most = limits.body_time.as_secs_f32();
+            let what = format!("the body did not come within {most} s; send it again, all at once");
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", what))
+        }
+    }
 }
 
-fn too_long(most: usize) -> Problem {
-    let what = format!("the body is longer than {most} bytes; send less at once");
+fn too_long(limits: &Limits) -> Problem {
+    let what = format!("the body is longer than {} bytes; send less at once", limits.body);
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", what)
 }
 

@@ -20,6 +20,7 @@
 mod access;
 mod app;
 mod auth;
+mod connections;
 mod debate;
 mod feed;
 mod gate;

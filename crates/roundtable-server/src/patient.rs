@@ -6,32 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Sleep;
-
-/// A listener whose connections have so much patience.
-pub(crate) struct PatientListener {
-    pub listener: TcpListener,
-    pub patience: Duration,
-}
-
-impl Listener for PatientListener {
-    type Io = Patient<TcpStream>;
-    type Addr = std::net::SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (stream, address) = Listener::accept(&mut self.listener).await;
-        // Words are sent as they are said; a failure only makes it slower.
-        let _ = stream.set_nodelay(true);
-        (Patient { stream, patience: self.patience, waiting: None }, address)
-    }
-
-    fn local_addr(&self) -> Result<Self::Addr> {
-        self.listener.local_addr()
-    }
-}
 
 /// A stream that gives up when nothing can be written for a while.
 pub(crate) struct Patient<S> {
@@ -41,6 +17,10 @@ pub(crate) struct Patient<S> {
 }
 
 impl<S> Patient<S> {
+    pub fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, waiting: None }
+    }
+
     /// Passes on what came of writing, or gives up.
     fn settle<T>(&mut self, context: &mut Context<'_>, poll: Poll<Result<T>>) -> Poll<Result<T>> {
         if poll.is_ready() {
@@ -107,7 +87,7 @@ mod tests {
     async fn f21_a_connection_that_nobody_reads_ends_and_one_that_is_read_does_not() {
         let (ours, mut theirs) = tokio::io::duplex(16);
         let patience = Duration::from_secs(20);
-        let mut patient = Patient { stream: ours, patience, waiting: None };
+        let mut patient = Patient::new(ours, patience);
         patient.write_all(&[0; 16]).await.unwrap();
         let mut read = [0; 8];
         let reads = async {

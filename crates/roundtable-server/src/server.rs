@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::app::{App, Limits, Shared};
+use crate::connections;
 use crate::gate::Gate;
 use crate::host::HostModel;
 use crate::mcp::{self, Mcp, McpService, Memory};
-use crate::patient::PatientListener;
 use crate::routes::{self, Door};
 use crate::sessions::Sessions;
 
@@ -119,18 +119,22 @@ impl Server {
         let app = self.app.clone();
         let mcp = match &self.other_mcp {
             Some(make) => make(&self.app, address, &self.settings),
-            None => mcp::service(&app.clone(), address, &self.settings, Memory::Nothing, move || {
-                Mcp::new(app.clone(), None)
-            }),
+            None => {
+                mcp::service(&app.clone(), address, &self.settings, Memory::Nothing, move || {
+                    Mcp::new(app.clone(), None)
+                })
+            }
         };
         let router = routes::router(&self.app, gate, mcp);
-        let stopping = self.app.stopping.clone();
-        let signal = async move {
+        let stopping = &self.app.stopping;
+        let stops = async {
             shutdown.await;
             stopping.cancel();
         };
-        let listener = PatientListener { listener, patience: self.settings.limits.patience };
-        Ok(axum::serve(listener, router).with_graceful_shutdown(signal).await?)
+        let limits = &self.settings.limits;
+        let served = connections::serve(listener, router, limits, stopping.clone());
+        tokio::join!(served, stops);
+        Ok(())
     }
 }
 

@@ -115,7 +115,7 @@ async fn handle(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let bytes = match json::read(&parts.headers, body, app.limits.body).await {
+    let bytes = match json::read(&parts.headers, body, &app.limits).await {
         Ok(bytes) => bytes,
         Err(problem) => return problem.into_response(),
     };

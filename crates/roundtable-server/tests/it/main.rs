@@ -10,6 +10,7 @@
 mod access;
 mod caller;
 mod client;
+mod connections;
 mod context;
 mod debate;
 mod events;

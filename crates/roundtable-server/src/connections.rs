@@ -1,0 +1,158 @@
+//! Connections: how many there may be, and how long each may take to say what it wants.
+//!
+//! They speak HTTP/1.1 and nothing else. What HTTP/2 would add (many requests on one connection) is
+//! the business of a proxy in front; its floods of resets and headers find nobody here.
+
+use std::io::ErrorKind;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::app::Limits;
+use crate::patient::Patient;
+
+/// How many bytes the head of a request may have.
+const HEAD: usize = 64 * 1024;
+
+/// How long it takes until there may be room again for a connection that the system refused.
+const ROOM: Duration = Duration::from_secs(1);
+
+/// What those are told for whom there is no place.
+const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\n\
+    content-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
+    {\"error\":\"too many connections are open; close those that you do not use, and try again\",\"reason\":\"too_many_connections\"}";
+
+/// Serves what comes, until the server stops and all that is under way has ended.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: &Limits,
+    stopping: CancellationToken,
+) {
+    let (tasks, places) = (TaskTracker::new(), Arc::new(Semaphore::new(limits.connections)));
+    loop {
+        let stream = tokio::select! {
+            biased;
+            () = stopping.cancelled() => break,
+            stream = accept(&listener) => stream,
+        };
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            // A fresh connection has room for it; and if not, closing it says the same.
+            let _ = stream.try_write(FULL.as_bytes());
+            continue;
+        };
+        // Words are sent as they are said; a failure only makes it slower.
+        let _ = stream.set_nodelay(true);
+        let served = connection(stream, router.clone(), limits, stopping.clone());
+        tasks.spawn(async move {
+            served.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    tasks.close();
+    tasks.wait().await;
+}
+
+/// The next connection. One that broke before it was taken is no reason to wait; too few files are.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) => match error.kind() {
+                ErrorKind::ConnectionRefused
+                | ErrorKind::ConnectionAborted
+                | ErrorKind::ConnectionReset => {}
+                _ => tokio::time::sleep(ROOM).await,
+            },
+        }
+    }
+}
+
+/// Serves one connection to its end.
+fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: S,
+    router: Router,
+    limits: &Limits,
+    stopping: CancellationToken,
+) -> impl Future<Output = ()> + use<S> {
+    let stream = TokioIo::new(Patient::new(stream, limits.patience));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head_time);
+    http.max_header_size(HEAD).max_buf_size(2 * HEAD);
+    let connection = http.serve_connection(stream, TowerToHyperService::new(router));
+    async move {
+        let mut connection = pin!(connection.with_upgrades());
+        // How a connection ended matters to nobody: what was asked for is in the log, or it is not.
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
+        }
+        let _ = connection.await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+
+    use super::*;
+
+    /// A client of a server with one route, and the task that serves it.
+    fn connected() -> (DuplexStream, impl Future<Output = ()>) {
+        let (client, server) = tokio::io::duplex(1024);
+        let router = Router::new().route("/", get(async || "Hello."));
+        let served = connection(server, router, &Limits::default(), CancellationToken::new());
+        (client, served)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn s22_a_head_that_comes_a_byte_at_a_time_ends_the_connection() {
+        let (mut client, served) = connected();
+        let trickles = async {
+            let mut sent = 0_u64;
+            for byte in b"GET / HTTP/1.1\r\nhost: localhost\r\nx: ".iter().chain([b'x'; 60].iter())
+            {
+                if client.write_all(&[*byte]).await.is_err() {
+                    break;
+                }
+                sent += 1;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            sent
+        };
+        let (sent, ()) = tokio::join!(trickles, served);
+        assert_eq!(sent, Limits::default().head_time.as_secs(), "a byte a second");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn s22_a_connection_on_which_nothing_is_asked_any_more_ends() {
+        let (mut client, served) = connected();
+        let asks = async {
+            client.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.unwrap();
+            answer
+        };
+        let (answer, ()) = tokio::join!(asks, served);
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("Hello."), "{answer}");
+    }
+
+    #[test]
+    fn those_without_a_place_are_told_as_all_others_are() {
+        let (_, body) = FULL.split_once("\r\n\r\n").unwrap();
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["reason"], "too_many_connections");
+    }
+}
