@@ -18,7 +18,7 @@ use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, SystemClock, Toolset, UuidIds};
 use roundtable_models::scripted::{Call, Fails, Reply, Script, ScriptedModel};
-use roundtable_ports::{Batch, Clock as _, DynTool, Ids as _, Model, Store};
+use roundtable_ports::{Batch, Clock as _, DynTool, Embedder, Ids as _, Model, Store};
 use roundtable_testing::{FnTool, agent, events_until, opening, rounds, say};
 use rusqlite::Connection;
 use serde_json::json;
@@ -30,15 +30,20 @@ use crate::table::{lines, session, shell};
 #[tokio::test]
 #[ignore = "makes the golden files of a new version"]
 async fn writes_the_golden_files() {
-    assert!(!folder().join("data.sql").exists(), "what was published is not changed");
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     live(&store).await;
-    std::fs::create_dir_all(folder()).unwrap();
-    let states = fold_all(directory.path()).await;
-    let states = serde_json::to_string_pretty(&states).unwrap();
-    std::fs::write(folder().join("states.json"), states + "\n").unwrap();
-    std::fs::write(folder().join("data.sql"), dump(directory.path())).unwrap();
+    write(directory.path(), "v1").await;
+}
+
+/// Writes what a directory has into the folder of a version.
+pub async fn write(directory: &Path, version: &str) {
+    let folder = folder(version);
+    assert!(!folder.join("data.sql").exists(), "what was published is not changed");
+    std::fs::create_dir_all(&folder).unwrap();
+    let states = serde_json::to_string_pretty(&fold_all(directory).await).unwrap();
+    std::fs::write(folder.join("states.json"), states + "\n").unwrap();
+    std::fs::write(folder.join("data.sql"), dump(directory)).unwrap();
 }
 
 fn script() -> Script {
@@ -112,7 +117,14 @@ fn worker(name: &str) -> Agent {
 }
 
 pub async fn start(store: &Arc<SqliteStore>) -> Engine {
-    let model: Arc<dyn Model> = Arc::new(ScriptedModel::new(script()));
+    start_with(store, Arc::new(ScriptedModel::new(script())), None).await
+}
+
+pub async fn start_with(
+    store: &Arc<SqliteStore>,
+    model: Arc<dyn Model>,
+    embedder: Option<Arc<dyn Embedder>>,
+) -> Engine {
     let parts = Parts {
         node: NodeId::new(&UuidIds.fresh()).unwrap(),
         store: Store::of(store.clone()),
@@ -120,7 +132,7 @@ pub async fn start(store: &Arc<SqliteStore>) -> Engine {
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new(tools()).unwrap(),
-        embedder: None,
+        embedder,
         config: Config::default(),
     };
     Engine::start(parts).await.unwrap()

@@ -1,7 +1,8 @@
 //! F33: a file that an earlier version wrote is read by this one, to the same states. `v1/` has the
-//! file as SQL text, and the states that its sessions fold to. They are never changed: a version
-//! that writes something new gets a folder of its own, made by `make`.
+//! file as SQL text, and the states that its sessions fold to; `v3/` the same for debates. They are
+//! never changed: a version that writes something new gets a folder of its own, made by `make`.
 
+mod debate;
 mod make;
 
 pub use make::dump;
@@ -33,20 +34,20 @@ pub struct Expected {
     messages: Vec<String>,
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+fn folder(version: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version)
 }
 
-/// A directory with the file of the first version.
-fn restored() -> tempfile::TempDir {
+/// A directory with the file of a version.
+fn restored(version: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let dump = std::fs::read_to_string(folder().join("data.sql")).unwrap();
+    let dump = std::fs::read_to_string(folder(version).join("data.sql")).unwrap();
     shell(directory.path()).execute_batch(&dump).unwrap();
     directory
 }
 
-fn expected() -> BTreeMap<SessionId, Expected> {
-    let text = std::fs::read_to_string(folder().join("states.json")).unwrap();
+fn expected(version: &str) -> BTreeMap<SessionId, Expected> {
+    let text = std::fs::read_to_string(folder(version).join("states.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -91,10 +92,10 @@ fn holds(new: &Value, old: &Value) -> bool {
     }
 }
 
-#[tokio::test]
-async fn f33_a_file_of_version_1_folds_to_the_states_that_it_had() {
-    let directory = restored();
-    let (now, then) = (fold_all(directory.path()).await, expected());
+/// The sessions of a file fold to the states that they had when it was written.
+async fn assert_folds_as_it_did(version: &str) {
+    let directory = restored(version);
+    let (now, then) = (fold_all(directory.path()).await, expected(version));
     assert_eq!(now.keys().collect::<Vec<_>>(), then.keys().collect::<Vec<_>>());
     for (session, then) in &then {
         let now = &now[session];
@@ -109,10 +110,15 @@ async fn f33_a_file_of_version_1_folds_to_the_states_that_it_had() {
     }
 }
 
+#[tokio::test]
+async fn f33_a_file_of_version_1_folds_to_the_states_that_it_had() {
+    assert_folds_as_it_did("v1").await;
+}
+
 #[test]
 fn f33_the_file_of_version_1_has_every_kind_of_event() {
     let kinds: std::collections::BTreeSet<_> =
-        expected().into_values().flat_map(|expected| expected.kinds).collect();
+        expected("v1").into_values().flat_map(|expected| expected.kinds).collect();
     let known = [
         "context_provided",
         "context_requested",
@@ -150,7 +156,7 @@ fn f33_the_file_of_version_1_has_every_kind_of_event() {
 
 #[tokio::test]
 async fn f33_an_event_of_a_newer_version_is_kept_and_its_session_is_not_written() {
-    let directory = restored();
+    let directory = restored("v1");
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     let engine = make::start(&store).await;
     let future = session("future");
@@ -174,14 +180,14 @@ async fn f33_an_event_of_a_newer_version_is_kept_and_its_session_is_not_written(
 
 #[tokio::test]
 async fn f33_a_session_of_version_1_goes_on() {
-    let directory = restored();
+    let directory = restored("v1");
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     let engine = make::start(&store).await;
     let handle = engine.session(&session("branch"));
     let before = Store::of(store.clone()).directory.find(handle.id()).await.unwrap().unwrap();
     // From its snapshot, if this version still knows the form; the states are the same.
     let state = serde_json::to_value(handle.state().await.unwrap()).unwrap();
-    assert!(holds(&state, &expected()[handle.id()].state), "{state:#}");
+    assert!(holds(&state, &expected("v1")[handle.id()].state), "{state:#}");
     handle.command(say(handle.id(), "now", "Where were we?"), None).await.unwrap();
     events_until(&handle, |event| event.seq > before.head && event.body.kind() == "round_closed")
         .await;
