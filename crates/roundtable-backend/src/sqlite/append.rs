@@ -142,14 +142,12 @@ fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Lin
     let at = batch.events.first().map_or(0, |sealed| nanoseconds(sealed.event.at));
     let sql = "INSERT INTO session (id, parent, parent_seq, head, head_hash, kind, topic, tenant, status, \
                rounds_completed, current_round, has_work, wake_at, created_at, updated_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, '', '', NULL, '', 0, 1, 0, NULL, ?6, ?6)";
+               VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?7, '', 0, 1, 0, NULL, ?6, ?6)";
     let parent = batch.origin.as_ref().map(|origin| origin.session.as_str());
     let base = batch.origin.as_ref().map_or(Seq(0), |origin| origin.seq);
-    execute(
-        connection,
-        sql,
-        params![own.session.as_str(), parent, base.0, head.0, hash.as_str(), at],
-    )?;
+    let (session, tenant) = (own.session.as_str(), &batch.summary.tenant);
+    let values = params![session, parent, base.0, head.0, hash.as_str(), at, tenant];
+    execute(connection, sql, values)?;
     let parent = parent.map(str::to_owned);
     Ok(Lineage { number: connection.last_insert_rowid(), parent, base, head, hash })
 }
@@ -235,16 +233,16 @@ fn put_summary(
     batch: &Owned,
 ) -> Result<(), LogError> {
     let summary = &batch.summary;
-    let sql = "UPDATE session SET head = ?2, head_hash = ?3, kind = ?4, topic = ?5, tenant = ?6, status = ?7, \
-               rounds_completed = ?8, current_round = ?9, has_work = ?10, wake_at = ?11, \
-               updated_at = coalesce(?12, updated_at) WHERE id = ?1";
+    // The tenant stays what it was at the start, so its index is left alone.
+    let sql = "UPDATE session SET head = ?2, head_hash = ?3, kind = ?4, topic = ?5, status = ?6, \
+               rounds_completed = ?7, current_round = ?8, has_work = ?9, wake_at = ?10, \
+               updated_at = coalesce(?11, updated_at) WHERE id = ?1";
     let values = params![
         session.as_str(),
         head.0,
         hash.as_str(),
         word(&summary.kind),
         summary.topic,
-        summary.tenant,
         word(&summary.status),
         summary.rounds_completed,
         summary.current_round,

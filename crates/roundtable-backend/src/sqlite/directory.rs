@@ -6,7 +6,7 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
 use roundtable_ports::{Directory, Listed, LogError, Selection};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::append::nanoseconds;
 use super::writer::unavailable;
@@ -57,21 +57,20 @@ pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<Listed>, 
     query(connection, "ORDER BY number DESC LIMIT ?1", [limit(most)])
 }
 
-/// Goes through the sessions, newest first, until there are enough. SQLite knows capitals of ASCII
-/// only, so topics are compared here.
+/// Goes through the sessions, newest first, until there are enough; those of a tenant are found in
+/// their index. SQLite knows capitals of ASCII only, so topics are compared here.
 fn select(
     connection: &Connection,
     selection: &Selection,
     most: usize,
 ) -> Result<Vec<Listed>, LogError> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM session WHERE (?1 IS NULL OR \
-         number < (SELECT number FROM session WHERE id = ?1)) ORDER BY number DESC"
-    );
     let before = selection.before.as_ref().map(SessionId::as_str);
+    let tenant = selection.tenant.as_ref().map(Option::as_deref);
+    let values = tenant.into_iter().chain(before.map(Some));
     let found = || {
+        let sql = selecting(tenant.is_some(), before.is_some());
         let mut statement = connection.prepare_cached(&sql)?;
-        let rows = statement.query_map([before], listed)?;
+        let rows = statement.query_map(params_from_iter(values), listed)?;
         let chosen = rows.filter(|row| match row {
             Ok(listed) => listed.as_ref().is_some_and(|listed| selection.has(listed)),
             Err(_) => true,
@@ -79,6 +78,17 @@ fn select(
         chosen.take(most).collect::<rusqlite::Result<Vec<_>>>()
     };
     Ok(found().map_err(|error| unavailable(&error))?.into_iter().flatten().collect())
+}
+
+/// Sessions, newest first: of one tenant, or of all; before a session, or from the newest on.
+fn selecting(of_tenant: bool, before: bool) -> String {
+    let conditions = [
+        (of_tenant, "tenant IS ?"),
+        (before, "number < (SELECT number FROM session WHERE id = ?)"),
+    ];
+    let chosen = conditions.into_iter().filter_map(|(is_asked, sql)| is_asked.then_some(sql));
+    let conditions = ["true"].into_iter().chain(chosen).collect::<Vec<_>>().join(" AND ");
+    format!("SELECT {COLUMNS} FROM session WHERE {conditions} ORDER BY number DESC")
 }
 
 pub(super) fn find(
@@ -170,6 +180,16 @@ mod tests {
             .query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>(3))
             .unwrap();
         lines.collect::<rusqlite::Result<Vec<_>>>().unwrap().join("; ")
+    }
+
+    #[test]
+    fn the_sessions_of_a_tenant_are_found_without_looking_at_those_of_others() {
+        for (before, found) in [(false, "(tenant=?)"), (true, "(tenant=? AND rowid<?)")] {
+            let plan = plan(&selecting(true, before));
+            let index = format!("SEARCH session USING INDEX session_tenant {found}");
+            assert!(plan.starts_with(&index), "{plan}");
+            assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
     }
 
     #[test]

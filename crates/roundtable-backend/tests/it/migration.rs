@@ -12,8 +12,11 @@ use rusqlite::{Batch, Connection};
 use crate::process::{Node, Role};
 use crate::table::{Table, lines, session, shell};
 
-const STEPS: [&str; 2] =
-    [include_str!("../../src/sqlite/schema/1.sql"), include_str!("../../src/sqlite/schema/2.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("../../src/sqlite/schema/1.sql"),
+    include_str!("../../src/sqlite/schema/2.sql"),
+    include_str!("../../src/sqlite/schema/3.sql"),
+];
 
 /// Brings the file to its form before a step, then begins that step and does not finish: so many
 /// statements of it, in a transaction that is never committed.
@@ -91,8 +94,8 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     let head = table.head("lake").await;
     // A newer version comes along and changes the file under a process that runs.
     let shell = shell(directory.path());
-    shell.execute_batch("PRAGMA user_version = 3").unwrap();
-    let told = "the file has format 3 now, and this process knows format 2: \
+    shell.execute_batch("PRAGMA user_version = 4").unwrap();
+    let told = "the file has format 4 now, and this process knows format 3: \
                 restart it with the version of roundtable that changed the file";
     let read = table.store.read(&session("lake"), Seq(1), 10).await.unwrap_err().to_string();
     assert!(read.contains(told), "{read}");
@@ -100,7 +103,7 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     assert!(written.contains(told), "{written}");
     let stored = format!("SELECT count(*) FROM event WHERE (id & 0xffffffff) > {head}");
     assert_eq!(lines(&shell, &stored), ["0"], "nothing was written");
-    shell.execute_batch("PRAGMA user_version = 2").unwrap();
+    shell.execute_batch("PRAGMA user_version = 3").unwrap();
     assert_eq!(table.store.read(&session("lake"), Seq(1), 1).await.unwrap().len(), 1);
     table.engine.stop().await;
 }
@@ -113,8 +116,8 @@ fn a_newer_file_is_refused_and_left_as_it_is() {
     let before = form(directory.path());
     let refused = SqliteStore::open(directory.path()).map(drop).unwrap_err();
     let file = directory.path().join("roundtable.db");
-    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 7, newest: 2 });
-    let words = "has format 7; this build knows formats up to 2: update roundtable, or choose another data directory";
+    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 7, newest: 3 });
+    let words = "has format 7; this build knows formats up to 3: update roundtable, or choose another data directory";
     assert_eq!(refused.to_string(), format!("{} {words}", file.display()));
     assert_eq!(form(directory.path()), before);
 }

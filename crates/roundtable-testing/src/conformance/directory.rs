@@ -72,6 +72,10 @@ pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &
         |name: Option<&str>| Selection { tenant: Some(name.map(str::to_owned)), ..all.clone() };
     assert_eq!(select(&tenant(None), 10).await, ["c", "a"]);
     assert_eq!(select(&tenant(Some("acme")), 10).await, ["b"]);
+    assert_eq!(select(&tenant(Some("nobody")), 10).await, Vec::<String>::new());
+    let page = |name| Selection { before: Some(session(name)), ..tenant(None) };
+    assert_eq!(select(&page("c"), 10).await, ["a"], "a page goes on within its tenant");
+    assert_eq!(select(&page("a"), 10).await, Vec::<String>::new());
     let kind = |kind| Selection { kind: Some(kind), ..all.clone() };
     assert_eq!(select(&kind(Kind::Chat), 10).await, ["c", "b", "a"]);
     assert_eq!(select(&kind(Kind::Scene), 10).await, Vec::<String>::new());

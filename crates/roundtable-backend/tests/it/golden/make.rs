@@ -260,6 +260,7 @@ pub fn dump(directory: &Path) -> String {
     let mut text = concat!(
         include_str!("../../../src/sqlite/schema/1.sql"),
         include_str!("../../../src/sqlite/schema/2.sql"),
+        include_str!("../../../src/sqlite/schema/3.sql"),
     )
     .to_owned();
     for name in ["user_version", "application_id"] {
