@@ -1,14 +1,16 @@
 //! What callers ask of debates.
 
+mod about;
 mod go_on;
 mod list;
 mod of;
 mod start;
 
-pub(crate) use go_on::{GoOn, GoOnWith};
+pub(crate) use about::About;
+pub(crate) use go_on::GoOn;
 pub(crate) use list::{Debates, Stands};
 pub(crate) use of::{
-    Control, ControlOf, Export, Format, OfAgent, OfCertainRound, OfCitations, OfResponses, OfRound,
-    Synthesize, agent_id,
+    Control, Export, Format, OfAgent, OfCertainRound, OfCitations, OfResponses, OfRound, SumUp,
+    Told, agent_id,
 };
 pub(crate) use start::{Mode, Start};

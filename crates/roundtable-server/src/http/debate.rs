@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::debate::answer::{RoundAnswer, Status};
-use crate::debate::ask::{Control, Debates, Format, GoOn, Start};
+use crate::debate::ask::{Debates, Format, GoOn, Start, SumUp, Told};
 use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
     RoundDetail, Synthesis, Thoughts,
@@ -48,21 +48,6 @@ struct CitedBy {
 #[serde(deny_unknown_fields)]
 struct As {
     format: Option<Format>,
-}
-
-/// What is to happen to a debate.
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Told {
-    action: Control,
-}
-
-/// Who is to sum a debate up.
-#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct SumUp {
-    #[serde(default)]
-    synthesizer: Option<String>,
 }
 
 pub(crate) fn routes() -> Vec<Route> {

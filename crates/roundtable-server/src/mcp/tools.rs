@@ -18,8 +18,8 @@ use crate::auth::Principal;
 use crate::debate;
 use crate::debate::answer::RoundAnswer;
 use crate::debate::ask::{
-    ControlOf, Debates, Export, GoOnWith, OfAgent, OfCertainRound, OfCitations, OfResponses,
-    OfRound, Start, Synthesize,
+    About, Debates, Export, GoOn, OfAgent, OfCertainRound, OfCitations, OfResponses, OfRound,
+    Start, SumUp, Told,
 };
 use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
@@ -55,19 +55,19 @@ fn holding() -> Vec<Tool> {
             "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, trade-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.",
             Does::Adds,
         ),
-        tool::<GoOnWith, RoundAnswer>(
+        tool::<About<GoOn>, RoundAnswer>(
             "continue_roundtable",
             "Next round",
             "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.",
             Does::Adds,
         ),
-        tool::<Synthesize, Synthesis>(
+        tool::<About<SumUp>, Synthesis>(
             "synthesize_debate",
             "Sum up",
             "Has the debate summed up: common ground, key differences, how positions moved, conclusion, recommendation. Call it when the debate is over or has said enough. It is written once and stored; calling it again reads it.",
             Does::Adds,
         ),
-        tool::<ControlOf, Controlled>(
+        tool::<About<Told>, Controlled>(
             "control_session",
             "Pause, resume or stop",
             "Pauses a debate (no more rounds until it is resumed), resumes a paused one, or stops one for good. What was said is kept.",
@@ -215,17 +215,16 @@ async fn dispatch(
             value(debate::start(app, caller, parse::<Start>(name, arguments)?, watch).await?)
         }
         "continue_roundtable" => {
-            let asked: GoOnWith = parse(name, arguments)?;
-            let session = change(asked.session_id.clone()).await?;
-            value(debate::go_on(app, &session, asked.go_on(), watch).await?)
+            let About { session_id, asked } = parse(name, arguments)?;
+            value(debate::go_on(app, &change(session_id).await?, asked, watch).await?)
         }
         "synthesize_debate" => {
-            let Synthesize { session_id, synthesizer } = parse(name, arguments)?;
+            let About { session_id, asked: SumUp { synthesizer } } = parse(name, arguments)?;
             let session = change(session_id).await?;
             value(debate::synthesize(app, &session, synthesizer.as_deref()).await?)
         }
         "control_session" => {
-            let ControlOf { session_id, action } = parse(name, arguments)?;
+            let About { session_id, asked: Told { action } } = parse(name, arguments)?;
             value(debate::control(app, &change(session_id).await?, action).await?)
         }
         "get_consensus" => {

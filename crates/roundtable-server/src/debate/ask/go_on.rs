@@ -13,34 +13,6 @@ pub(crate) struct GoOn {
     #[serde(default)]
     #[schemars(length(min = 1, max = 10000))]
     pub focus_question: Option<String>,
-    /// Answers to the contextRequests of earlier rounds. Every required one has to be answered, if only
-    /// with success: false.
-    #[serde(default)]
-    #[schemars(length(max = 256))]
-    pub context_results: Option<Vec<ContextResult>>,
-    /// The number of the last round that you have seen: you get the one after it, which is run only if
-    /// it does not exist yet. So a call can be repeated safely.
-    #[serde(default)]
-    pub after_round: Option<u32>,
-    /// The token of the turn that you bring in, after an answer with status needs_turn.
-    #[serde(default)]
-    pub turn_token: Option<String>,
-    /// What you answer to that turn's prompt.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = 200000))]
-    pub contribution: Option<String>,
-}
-
-/// The same, with the debate that it is about.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct GoOnWith {
-    /// The debate.
-    pub session_id: String,
-    /// What the panel is to speak to in particular.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = 10000))]
-    pub focus_question: Option<String>,
     /// Answers to the contextRequests of earlier rounds, one per request. Every required one has to be
     /// answered, if only with success: false.
     #[serde(default)]
@@ -57,17 +29,4 @@ pub(crate) struct GoOnWith {
     #[serde(default)]
     #[schemars(length(min = 1, max = 200000))]
     pub contribution: Option<String>,
-}
-
-impl GoOnWith {
-    /// Without the debate.
-    pub fn go_on(self) -> GoOn {
-        GoOn {
-            focus_question: self.focus_question,
-            context_results: self.context_results,
-            after_round: self.after_round,
-            turn_token: self.turn_token,
-            contribution: self.contribution,
-        }
-    }
 }

@@ -65,11 +65,9 @@ pub(crate) struct OfCitations {
 }
 
 /// Who is to sum a debate up.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Synthesize {
-    /// The debate.
-    pub session_id: String,
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SumUp {
     /// The agent that sums up; the analyst, the chair or the first agent if none is named.
     #[serde(default)]
     pub synthesizer: Option<String>,
@@ -108,12 +106,10 @@ pub(crate) enum Control {
     Stop,
 }
 
-/// The same, with the debate that it is about.
+/// What is to happen to a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ControlOf {
-    /// The debate.
-    pub session_id: String,
+#[serde(deny_unknown_fields)]
+pub(crate) struct Told {
     pub action: Control,
 }
 
