@@ -9,6 +9,10 @@ use crate::id::{AgentId, ParseIdError};
 use crate::prompt::OutputSchema;
 use crate::tool::ToolDecl;
 
+/// The model of agents that speak through whoever calls. Nobody is asked: their turns wait until someone
+/// brings them in.
+pub const HOST: &str = "host";
+
 /// A participant of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agent {

@@ -79,6 +79,13 @@ pub enum Command {
     Say(Say),
     /// Answer context requests.
     Provide(Vec<ContextResult>),
+    /// Bring in a turn that waits for the model of whoever calls.
+    Contribute {
+        /// The model call that it answers.
+        iteration: IterationId,
+        /// What that model says.
+        text: String,
+    },
     /// Cut the open round off.
     Stop,
     /// Open no more rounds until resumed.

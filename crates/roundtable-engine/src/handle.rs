@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
-use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::id::{CommandId, SessionId, TurnId};
 use roundtable_core::input::{Command, Say};
+use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::session::Session;
 use roundtable_ports::{LeaseError, Posted, Receipt};
 use tokio::sync::oneshot;
@@ -121,6 +122,18 @@ impl SessionHandle {
             }
             state => state,
         }
+    }
+
+    /// What the model of an open turn is given, as of the last commit. Whoever goes on with the
+    /// session, everyone can read it.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the log cannot be read.
+    pub async fn prompt(&self, turn: &TurnId) -> Result<Option<RenderedPrompt>, EngineError> {
+        let log = &self.engine.parts().store.log;
+        let until = Seq(u64::from(u32::MAX));
+        let mut live = read(log, &self.session, &self.session, until).await?;
+        Ok(live.take_prompt(turn))
     }
 
     /// Committed events from this position on, in order, each exactly once, and what is being

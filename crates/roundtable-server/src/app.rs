@@ -7,7 +7,6 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
-use crate::host::HostModel;
 use crate::sessions::Sessions;
 
 /// How much is allowed.
@@ -51,8 +50,6 @@ pub(crate) struct Shared {
     pub sessions: Sessions,
     /// Who may call just now.
     pub access: Access,
-    /// The model of whoever calls.
-    pub host: HostModel,
     pub limits: Limits,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
@@ -75,7 +72,6 @@ impl App {
         Self::new(Shared {
             sessions: Sessions::new(engine),
             access: Access::default(),
-            host: HostModel::default(),
             limits: Limits::default(),
             seats: Arc::new(Semaphore::new(8)),
             stopping: CancellationToken::new(),

@@ -15,7 +15,6 @@ use crate::access::Access;
 use crate::app::{App, Limits, Shared};
 use crate::connections;
 use crate::gate::Gate;
-use crate::host::HostModel;
 use crate::mcp::{self, Mcp, McpService, Memory};
 use crate::routes::{self, Door};
 use crate::sessions::Sessions;
@@ -32,9 +31,6 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// How much is allowed.
     pub limits: Limits,
-    /// The model of whoever calls, if agents have it speak for them: the one that the engine has
-    /// registered as [`crate::HOST`].
-    pub host: HostModel,
 }
 
 /// Why a server does not run.
@@ -69,7 +65,6 @@ impl Server {
         let app = App::new(Shared {
             sessions: Sessions::new(engine),
             access: settings.access.clone(),
-            host: settings.host.clone(),
             limits: settings.limits.clone(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             stopping: CancellationToken::new(),

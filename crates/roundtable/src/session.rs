@@ -7,9 +7,10 @@ use futures_util::{Stream, StreamExt as _};
 use roundtable_core::MessageContext;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
-use roundtable_core::id::{CommandId, SessionId, TurnId};
+use roundtable_core::id::{CommandId, IterationId, SessionId, TurnId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::message::Image;
+use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
 use roundtable_ports::Receipt;
@@ -115,6 +116,28 @@ impl Session {
         self.command(Command::Provide(results)).await
     }
 
+    /// Brings in a turn that waits for the model of whoever calls. The first one counts: bringing it in
+    /// again changes nothing, whatever is said.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when nobody waits for it; then nothing changed.
+    pub async fn contribute(&self, iteration: &IterationId, text: &str) -> Result<()> {
+        let id = CommandId::derive(self.id().as_str(), format_args!("turn.{iteration}"));
+        let (iteration, text) = (iteration.clone(), text.to_owned());
+        match self.command_once(Command::Contribute { iteration, text }, id).await {
+            Ok(_) | Err(crate::Error::Engine(EngineError::CommandReused { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the model of an open turn is given; nothing when the turn is not open.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the log cannot be read.
+    pub async fn prompt(&self, turn: &TurnId) -> Result<Option<RenderedPrompt>> {
+        Ok(self.handle.prompt(turn).await?)
+    }
+
     /// The context requests that are pending.
     ///
     /// # Errors
@@ -159,7 +182,7 @@ impl Session {
     /// a caller was told of something, for example. Remembering it again changes nothing.
     ///
     /// # Errors
-    /// [`crate::Error`] when there is no such session, or it is over.
+    /// [`crate::Error`] when there is no such session.
     pub async fn note(&self, what: &str) -> Result<()> {
         self.command_once(Command::Provide(Vec::new()), self.note_id(what)).await.map(|_| ())
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use roundtable_server::{Access, HostModel, Limits, Principal, Settings, Tokens};
+use roundtable_server::{Access, Limits, Principal, Settings, Tokens};
 
 use super::Config;
 use super::mistake::Mistakes;
@@ -48,7 +48,6 @@ impl Config {
             access: Access::from(self.tokens()),
             hosts: server.hosts.clone(),
             origins: server.origins.clone(),
-            host: HostModel::default(),
         }
     }
 

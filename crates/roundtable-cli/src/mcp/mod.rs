@@ -37,18 +37,13 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
     let settings = config.server_settings();
-    let host = settings.host.clone();
-    let running = config.engine_for_all(&host).await?;
+    let running = config.engine_for_all().await?;
     let stopped = async {
         signals.next().await;
     };
     let served = serve_stdio(running.engine.clone(), settings, stopped).await;
-    // What runs is finished and recorded; a round goes on in whichever process comes next, and turns
-    // that wait for the client wait there again.
-    match host.is_waiting() {
-        true => running.engine.stop().await,
-        false => signals.drain(&running.engine).await,
-    }
+    // What runs is finished and recorded; a round goes on in whichever process comes next.
+    signals.drain(&running.engine).await;
     running.shutdown().await;
     served.map_err(|error| anyhow!(error))?;
     Ok(ExitCode::SUCCESS)

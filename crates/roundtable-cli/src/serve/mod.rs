@@ -43,10 +43,9 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let keeper = Keeper::new(config, settings.access.clone()).context("listening to signals")?;
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| taken(&address.to_string()))?;
-    let running = config.engine_for_all(&settings.host).await?;
+    let running = config.engine_for_all().await?;
     let url = format!("http://{}", listener.local_addr()?);
     announce(config, &url, options.json)?;
-    let host = settings.host.clone();
     let (stop, stopped) = oneshot::channel::<()>();
     let shutdown = async {
         let _ = stopped.await;
@@ -63,15 +62,8 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         ended = &mut server => ended,
         () = asked_to_stop => {
             drop(stop);
-            // What runs is finished while callers are told where to go on. Turns that wait for a
-            // caller wait again after the next start.
-            let drained = async {
-                match host.is_waiting() {
-                    true => running.engine.stop().await,
-                    false => signals.drain(&running.engine).await,
-                }
-            };
-            let ((), ended) = tokio::join!(drained, server);
+            // What runs is finished while callers are told where to go on.
+            let ((), ended) = tokio::join!(signals.drain(&running.engine), server);
             ended
         }
     };

@@ -29,6 +29,7 @@ impl Session {
         match command {
             Command::Say(say) => self.say(say, env),
             Command::Provide(results) => self.provide(results),
+            Command::Contribute { iteration, text } => self.contribute(iteration, text, env),
             Command::Stop => self.stop(env),
             Command::Pause => self.pause(),
             Command::Resume => self.resume(),

@@ -8,6 +8,7 @@ mod debate;
 mod decide;
 mod evolve;
 mod follow;
+mod host;
 mod report;
 mod wants;
 

@@ -18,7 +18,10 @@ impl Session {
         let mut wants = Vec::new();
         let Some(round) = &self.round else { return wants };
         for turn in &round.turns {
-            turn_wants(turn, &mut wants);
+            // What waits for the model of whoever calls needs nothing to run.
+            if !self.waits_for_host(turn) {
+                turn_wants(turn, &mut wants);
+            }
         }
         if self.wants_measure(round) {
             wants.push(Want::Measure { round: round.id.clone() });
@@ -48,7 +51,7 @@ impl Session {
                 matches!(call.phase, CallPhase::AwaitingApproval(_))
                     || call.children.iter().any(|child| child.outcome.is_none())
             };
-            open.peek().is_some() && open.all(blocked)
+            self.waits_for_host(turn) || (open.peek().is_some() && open.all(blocked))
         };
         round.turns.is_empty() || !round.turns.iter().all(waits_for_people)
     }

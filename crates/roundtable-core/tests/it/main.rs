@@ -22,6 +22,7 @@ mod context_results;
 mod debate;
 mod effects;
 mod forks;
+mod host;
 mod images;
 mod iterations;
 mod kept_prompts;

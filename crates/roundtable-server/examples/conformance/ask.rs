@@ -89,12 +89,9 @@ async fn elicit(context: &Context, message: &str, schema: &Value) -> Result<Stri
 async fn ask(context: &Context, method: &str, params: Value) -> Result<Value, ErrorData> {
     let request = json!({ "method": method, "params": params });
     let request: ServerRequest = serde_json::from_value(request).unwrap();
-    let answer = context.peer.send_request(request).await.map_err(refused)?;
+    let answer = context.peer.send_request(request).await;
+    let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     Ok(serde_json::to_value(answer).unwrap())
-}
-
-fn refused(error: rmcp::ServiceError) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
 }
 
 fn person() -> Value {

@@ -1,14 +1,17 @@
 //! Starting a debate, and going on with it: one round per call, never one twice.
 
-use http::StatusCode;
+use roundtable::Error;
+use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
+use roundtable::driver::EngineError;
 
 use super::answer::RoundAnswer;
 use super::ask::{GoOn, Start};
 use super::wait::{Watch, wait};
 use crate::app::App;
 use crate::auth::Principal;
+use crate::host;
 use crate::http::context::answers;
 use crate::problem::Problem;
 use crate::sessions::Authorized;
@@ -56,18 +59,23 @@ pub(crate) async fn go_on(
 ) -> Result<RoundAnswer, Problem> {
     let debate = app.sessions.debate(session);
     if let Some(token) = &asked.turn_token {
-        let number = bring(app, &debate, token, asked.contribution.as_deref()).await?;
+        let number = bring(&debate, token, asked.contribution.as_deref()).await?;
         return answer(app, &debate, number, watch, Vec::new()).await;
     }
     let Answers { results, mut warnings } =
         answers(app, asked.context_results.unwrap_or_default())?;
     let says_nothing = asked.focus_question.is_none() && results.is_empty();
-    if says_nothing
-        && asked.after_round.is_none()
-        && let Some(owed) = owed(&debate).await?
-    {
-        note_delivered(&debate, &owed).await;
-        return Ok(RoundAnswer::of(&owed, None, warnings));
+    if says_nothing && asked.after_round.is_none() {
+        match last(&debate).await? {
+            Last::Running(number) => return answer(app, &debate, number, watch, warnings).await,
+            Last::Owed(owed) => {
+                if still_reads(app, watch) {
+                    note_delivered(&debate, &owed).await;
+                }
+                return Ok(RoundAnswer::of(&owed, None, warnings));
+            }
+            Last::Given => {}
+        }
     }
     let wish = Continue {
         focus: asked.focus_question,
@@ -89,22 +97,22 @@ async fn answer(
 ) -> Result<RoundAnswer, Problem> {
     let findings = wait(app, debate, number, watch).await?;
     if findings.standing == Standing::Running {
-        // Whoever is told that a round is running comes back for it; so it is noted while it can be.
-        let _ = debate.session().note(&promised(number)).await;
-    } else {
+        return Ok(RoundAnswer::of(&findings, host::find(debate).await?, warnings));
+    }
+    if still_reads(app, watch) {
         note_delivered(debate, &findings).await;
     }
-    Ok(RoundAnswer::of(&findings, app.host.find(debate.id()), warnings))
+    Ok(RoundAnswer::of(&findings, None, warnings))
+}
+
+/// Whether someone reads the answer. What is given to nobody was not given.
+fn still_reads(app: &App, watch: &dyn Watch) -> bool {
+    !watch.gone().is_cancelled() && !app.stopping.is_cancelled()
 }
 
 /// Brings a turn in that waited for the caller's own model, and says which round it is part of. A
 /// turn that was brought in before is not brought in again.
-async fn bring(
-    app: &App,
-    debate: &Debate,
-    token: &str,
-    contribution: Option<&str>,
-) -> Result<u32, Problem> {
+async fn bring(debate: &Debate, token: &str, contribution: Option<&str>) -> Result<u32, Problem> {
     let refuse = |what: &str| Err(Problem::bad_request("invalid", what));
     let Some(contribution) = contribution.filter(|text| !text.trim().is_empty()) else {
         return refuse("contribution is what you answer to the turn's prompt; it cannot be empty");
@@ -112,45 +120,45 @@ async fn bring(
     let Ok(token) = token.parse::<IterationId>() else {
         return refuse("turnToken is none; take it from the turn of the last answer");
     };
-    // Looking at it loads it: after a restart its turn then waits again.
     let state = debate.session().state().await?;
     let Some(round) = &state.round else { return Ok(state.last_number) };
     if round.turn_of_iteration(&token).is_some() {
-        let waiting = app.host.wait_for_turn(&token);
-        // Another process may have the turn; then it is not brought in here.
-        let _ = tokio::time::timeout(app.limits.wait_budget, waiting).await;
-        if !app.host.bring(debate.id(), &token, contribution) {
-            let what = "this turn waits in another process that has the debate open; bring it in there, or close that one";
-            return Err(Problem::new(StatusCode::CONFLICT, "elsewhere", what));
+        match debate.session().contribute(&token, contribution).await {
+            // Someone else has brought it in meanwhile.
+            Ok(()) | Err(Error::Engine(EngineError::Reject(Reject::Stale { .. }))) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(round.number)
 }
 
-/// A round that is over and that nobody has been given: it comes before another one is run.
-async fn owed(debate: &Debate) -> Result<Option<Findings>, Problem> {
+/// How a debate's last round stands with its callers.
+enum Last {
+    /// It is under way.
+    Running(u32),
+    /// It is over, and nobody has been given it: it comes before another one is run, and before one is
+    /// told that the debate is over.
+    Owed(Box<Findings>),
+    /// It was given, or there is none.
+    Given,
+}
+
+async fn last(debate: &Debate) -> Result<Last, Problem> {
     let record = debate.record().await?;
-    let Some(last) = record.last_round() else { return Ok(None) };
-    let findings = record.findings(last).filter(|found| found.standing != Standing::Running);
-    let Some(findings) = findings else { return Ok(None) };
-    let session = debate.session();
-    let is_owed = match findings.standing {
-        // Nothing can be noted about a debate that is over; what was promised is given every time.
-        Standing::Completed => session.noted(&promised(last)).await?,
-        _ => !session.noted(&delivered(last)).await?,
+    let Some(findings) = record.last_round().and_then(|last| record.findings(last)) else {
+        return Ok(Last::Given);
     };
-    Ok(Some(findings).filter(|_| is_owed))
+    let number = findings.number;
+    if findings.standing == Standing::Running {
+        return Ok(Last::Running(number));
+    }
+    let given = debate.session().noted(&delivered(number)).await?;
+    Ok(if given { Last::Given } else { Last::Owed(Box::new(findings)) })
 }
 
 /// A note that fails costs the caller a second look at the same round.
 async fn note_delivered(debate: &Debate, findings: &Findings) {
-    if findings.standing != Standing::Completed {
-        let _ = debate.session().note(&delivered(findings.number)).await;
-    }
-}
-
-fn promised(number: u32) -> String {
-    format!("promised.{number}")
+    let _ = debate.session().note(&delivered(findings.number)).await;
 }
 
 fn delivered(number: u32) -> String {

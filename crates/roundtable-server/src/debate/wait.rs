@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::speaking;
 use crate::app::App;
+use crate::host;
 use crate::problem::Problem;
 
 /// How long a caller is left without a word at most.
@@ -58,7 +59,7 @@ pub(super) async fn wait(
         () = tokio::time::sleep(app.limits.wait_budget) => {}
         () = app.stopping.cancelled() => {}
         () = watch.gone().cancelled() => {}
-        () = app.host.wait_for(debate.id()) => {}
+        () = host::wait_for(debate) => {}
         () = narrate(debate, number, watch) => {}
     }
     Ok(debate.findings(Some(number)).await?)

@@ -1,13 +1,15 @@
 //! MCP over standard input and output: what an editor starts. Standard output is protocol only.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
 use roundtable::Engine;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +34,8 @@ pub async fn serve_stdio(
 }
 
 /// Serves one client over a pair of pipes of one's own, as [`serve_stdio`] does over those of the
-/// process. Those who wait when `shutdown` comes are told that their round goes on.
+/// process. Those who wait when the client closes its end, or when `shutdown` comes, are told that their
+/// round goes on.
 ///
 /// # Errors
 /// A sentence that says what went wrong with the connection.
@@ -50,11 +53,12 @@ where
     let app = App::new(Shared {
         sessions: Sessions::new(engine),
         access: Access::default(),
-        host: settings.host,
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         limits: settings.limits,
         stopping: stopping.clone(),
     });
+    let (reader, writer) = pipes;
+    let pipes = (Ending { reader, ended: stopping.clone() }, writer);
     tokio::pin!(shutdown);
     let greeted = tokio::select! {
         greeted = Mcp::new(app, Some(Principal::local())).serve(pipes) => greeted,
@@ -82,4 +86,26 @@ where
         }
     };
     ended.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// A reader that tells when there is nothing more to read: then nobody waits for an answer any more.
+struct Ending<R> {
+    reader: R,
+    ended: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Ending<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = ready!(Pin::new(&mut self.reader).poll_read(context, buffer));
+        let nothing = buffer.filled().len() == before && buffer.remaining() > 0;
+        if read.is_err() || nothing {
+            self.ended.cancel();
+        }
+        Poll::Ready(read)
+    }
 }

@@ -111,6 +111,17 @@ impl Request {
         Answer { status, headers, body: String::from_utf8_lossy(&rest).into_owned() }
     }
 
+    /// Sends it, hangs up when something has happened, and waits until the server has noticed. What it
+    /// had said by then.
+    pub async fn hang_up_after(&self, happened: impl Future<Output = ()>) -> String {
+        let mut reader = self.connect().await;
+        happened.await;
+        reader.get_mut().shutdown().await.expect("a connection");
+        let mut said = String::new();
+        reader.read_to_string(&mut said).await.expect("an end");
+        said
+    }
+
     /// Sends it and reads the answer as it comes.
     pub async fn stream(&self) -> Events {
         let mut reader = self.connect().await;

@@ -1,40 +1,20 @@
 //! Agents that speak through the caller's own model.
 
-use std::net::SocketAddr;
 use std::path::Path;
 
+use roundtable::core::event::{Body, IterationEvent};
+use roundtable::core::id::SessionId;
 use roundtable::prelude::*;
-use roundtable_server::{HOST, HostModel, Server, Settings};
+use roundtable_server::{HOST, HostModel, Settings};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
-use crate::caller::{ALL, Caller};
+use crate::caller::ALL;
+use crate::kit::{self, Serving};
 
 /// A server whose agents all speak through whoever calls.
-struct Running {
-    address: SocketAddr,
-    engine: Engine,
-    stop: CancellationToken,
-}
-
-async fn start(directory: &Path) -> Running {
-    let host = HostModel::default();
-    let engine =
-        Engine::builder().sqlite(directory).model(HOST, host.clone()).build().await.unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-    let server = Server::new(engine.clone(), Settings { host, ..Settings::default() });
-    tokio::spawn(server.run(listener, stop.clone().cancelled_owned()));
-    Running { address, engine, stop }
-}
-
-impl Running {
-    /// Ends at once, as a crash would.
-    async fn end(self) {
-        self.stop.cancel();
-        self.engine.stop().await;
-    }
+async fn start(directory: &Path) -> Serving {
+    let engine = Engine::builder().sqlite(directory).model(HOST, HostModel).build().await;
+    kit::serve(engine.unwrap(), Settings::default()).await
 }
 
 fn bring(answer: &Value, position: &str) -> Value {
@@ -47,7 +27,7 @@ async fn a_turn_waits_for_the_caller_and_is_brought_in_once() {
     for transport in ALL {
         let directory = tempfile::tempdir().unwrap();
         let running = start(directory.path()).await;
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
         let first = caller
             .start(json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 2 }))
             .await
@@ -81,21 +61,68 @@ async fn a_turn_waits_for_the_caller_and_is_brought_in_once() {
     }
 }
 
+/// How often each kind of thing happened to model calls: begun, ended, cut off.
+async fn model_calls(serving: &Serving, session: &Value) -> [usize; 3] {
+    let id: SessionId = session.as_str().unwrap().parse().unwrap();
+    let log = serving.engine.session(&id).log().await.unwrap();
+    let count = |is: fn(&IterationEvent) -> bool| {
+        log.iter().filter(|event| matches!(&event.body, Body::Iteration(it) if is(it))).count()
+    };
+    [
+        count(|it| matches!(it, IterationEvent::ModelCallStarted { .. })),
+        count(|it| matches!(it, IterationEvent::ModelCallFinished { .. })),
+        count(|it| matches!(it, IterationEvent::ModelCallInterrupted { .. })),
+    ]
+}
+
+fn asked() -> Value {
+    json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 1 })
+}
+
 #[tokio::test]
-async fn a_token_from_before_a_restart_still_fits() {
+async fn f24_a_turn_is_offered_again_after_a_crash_and_taken_once_and_nothing_is_declared_twice() {
     for transport in ALL {
         let directory = tempfile::tempdir().unwrap();
         let running = start(directory.path()).await;
-        let asked = json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 1 });
-        let first = Caller::new(running.address, transport).start(asked).await.unwrap();
+        let first = running.caller(transport).start(asked()).await.unwrap();
         let session = first["sessionId"].clone();
         running.end().await;
         let running = start(directory.path()).await;
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
+        let again = caller.go_on(&session, json!({})).await.unwrap();
+        assert_eq!(again["turn"], first["turn"], "{transport:?}: the same turn, to the letter");
         let second = caller.go_on(&session, bring(&first, "Yes.")).await.unwrap();
         assert_eq!(second["status"], "needs_turn", "{second}");
-        let over = caller.go_on(&session, bring(&second, "No.")).await.unwrap();
-        assert_eq!(over["status"], "completed");
         running.end().await;
+        let running = start(directory.path()).await;
+        let caller = running.caller(transport);
+        let late = caller.go_on(&session, bring(&first, "Or no.")).await.unwrap();
+        assert_eq!(late["turn"], second["turn"], "{transport:?}: the first one counts");
+        let over = caller.go_on(&session, bring(&second, "No.")).await.unwrap();
+        assert_eq!(over["status"], "completed", "{over}");
+        assert_eq!(over["agentResponses"][0]["position"], "Yes.");
+        assert_eq!(model_calls(&running, &session).await, [2, 2, 0], "{transport:?}");
+        running.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_one_process_offers_is_brought_in_through_another() {
+    for transport in ALL {
+        let directory = tempfile::tempdir().unwrap();
+        let (one, two) = (start(directory.path()).await, start(directory.path()).await);
+        let first = one.caller(transport).start(asked()).await.unwrap();
+        let session = &first["sessionId"];
+        let elsewhere = two.caller(transport);
+        let seen = elsewhere.go_on(session, json!({})).await.unwrap();
+        assert_eq!(seen["turn"], first["turn"], "{transport:?}");
+        let second = elsewhere.go_on(session, bring(&first, "Yes.")).await.unwrap();
+        assert_eq!(second["status"], "needs_turn", "{transport:?}: {second}");
+        assert_ne!(second["turn"], first["turn"]);
+        let over = one.caller(transport).go_on(session, bring(&second, "No.")).await.unwrap();
+        assert_eq!(over["status"], "completed", "{transport:?}: {over}");
+        assert_eq!(model_calls(&two, session).await, [2, 2, 0]);
+        one.end().await;
+        two.end().await;
     }
 }

@@ -1,6 +1,7 @@
 //! A server with an engine on a script.
 
 use std::net::SocketAddr;
+use std::path::Path;
 
 use roundtable::core::agent::Agent;
 use roundtable::core::event::Opening;
@@ -14,20 +15,33 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::caller::{Caller, Transport};
+
 /// Two tenants, each with a token.
 pub const ANN: &str = "token-of-ann-0001";
 pub const BOB: &str = "token-of-bob-0002";
 
-/// A running server.
-pub struct Running {
+/// A server that runs on an engine.
+pub struct Serving {
     pub address: SocketAddr,
     pub engine: Engine,
-    pub model: ScriptedModel,
+    settings: Settings,
     stop: CancellationToken,
     task: JoinHandle<Result<(), roundtable_server::ServeError>>,
 }
 
-impl Running {
+impl Serving {
+    /// Someone who calls it.
+    pub fn caller(&self, transport: Transport) -> Caller {
+        let (engine, settings) = (self.engine.clone(), self.settings.clone());
+        Caller { address: self.address, engine, settings, transport, token: None }
+    }
+
+    /// Asks the server to stop.
+    pub fn ask_to_stop(&self) {
+        self.stop.cancel();
+    }
+
     /// Asks the server to stop and waits until it did.
     pub async fn stop(self) {
         self.stop.cancel();
@@ -35,21 +49,58 @@ impl Running {
         self.engine.shutdown().await;
     }
 
-    /// Asks the server to stop.
-    pub fn ask_to_stop(&self) {
+    /// Ends without waiting for anyone, as a crash would.
+    pub async fn end(self) {
         self.stop.cancel();
+        self.engine.stop().await;
+    }
+}
+
+pub async fn serve(engine: Engine, settings: Settings) -> Serving {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (server, stop) = (Server::new(engine.clone(), settings.clone()), CancellationToken::new());
+    let task = tokio::spawn(server.run(listener, stop.clone().cancelled_owned()));
+    Serving { address, engine, settings, stop, task }
+}
+
+/// A server whose agents follow a script.
+pub struct Running {
+    serving: Serving,
+    pub model: ScriptedModel,
+}
+
+impl std::ops::Deref for Running {
+    type Target = Serving;
+
+    fn deref(&self) -> &Serving {
+        &self.serving
+    }
+}
+
+impl Running {
+    /// Asks the server to stop and waits until it did.
+    pub async fn stop(self) {
+        self.serving.stop().await;
+    }
+
+    /// Ends without waiting for anyone, as a crash would.
+    pub async fn end(self) {
+        self.serving.end().await;
     }
 }
 
 pub async fn start(script: Script, settings: Settings) -> Running {
     let model = ScriptedModel::new(script);
-    let engine =
-        Engine::builder().model("scripted", model.clone()).build().await.expect("an engine");
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let (server, stop) = (Server::new(engine.clone(), settings), CancellationToken::new());
-    let task = tokio::spawn(server.run(listener, stop.clone().cancelled_owned()));
-    Running { address, engine, model, stop, task }
+    let engine = Engine::builder().model("scripted", model.clone()).build().await;
+    Running { serving: serve(engine.expect("an engine"), settings).await, model }
+}
+
+/// A server on a data directory, which another one may have used before.
+pub async fn on(directory: &Path, script: Script) -> Running {
+    let model = ScriptedModel::new(script);
+    let engine = Engine::builder().sqlite(directory).model("scripted", model.clone()).build().await;
+    Running { serving: serve(engine.expect("an engine"), Settings::default()).await, model }
 }
 
 /// A server that anyone on this machine may use.

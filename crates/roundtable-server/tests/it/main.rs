@@ -9,15 +9,19 @@
 
 mod access;
 mod caller;
+mod cancel;
 mod client;
 mod connections;
 mod context;
+mod context_requests;
 mod debate;
 mod events;
 mod gate;
 mod host;
 mod kit;
 mod mcp;
+mod pipes;
+mod race;
 mod session;
 mod strict;
 mod waiting;

@@ -3,11 +3,9 @@
 use roundtable::prelude::*;
 use serde_json::{Value, json};
 
-use crate::caller::{Caller, Transport};
+use crate::caller::{Caller, MCP, Transport};
 use crate::client::{get, post, request};
 use crate::kit::{self, ANN, BOB};
-
-const ERAS: [Transport; 2] = [Transport::Mcp2025, Transport::Mcp2026];
 
 const TOOLS: [&str; 12] = [
     "start_roundtable",
@@ -31,8 +29,8 @@ fn topic() -> Value {
 #[tokio::test]
 async fn twelve_tools_with_schemas_annotations_and_what_to_do_next() {
     let running = kit::local(Script::default()).await;
-    for transport in ERAS {
-        let caller = Caller::new(running.address, transport);
+    for transport in MCP {
+        let caller = running.caller(transport);
         let listed = caller.rpc("tools/list", json!({})).await;
         let tools = listed["result"]["tools"].as_array().expect("tools");
         let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -56,7 +54,7 @@ async fn twelve_tools_with_schemas_annotations_and_what_to_do_next() {
 #[tokio::test]
 async fn every_tool_answers_what_its_output_schema_says() {
     let running = kit::local(Script::default()).await;
-    let caller = Caller::new(running.address, Transport::Mcp2026);
+    let caller = running.caller(Transport::Mcp2026);
     let listed = caller.rpc("tools/list", json!({})).await;
     let started = caller.tool("start_roundtable", topic()).await.expect("a round");
     let id = &started["sessionId"];
@@ -104,8 +102,8 @@ async fn every_tool_answers_what_its_output_schema_says() {
 #[tokio::test]
 async fn pause_resume_and_stop_do_what_they_say_and_refuse_clearly() {
     let running = kit::local(Script::default()).await;
-    for transport in ERAS {
-        let caller = Caller::new(running.address, transport);
+    for transport in MCP {
+        let caller = running.caller(transport);
         let id =
             caller.tool("start_roundtable", topic()).await.expect("a round")["sessionId"].clone();
         let control = async |action: &str| {
@@ -129,8 +127,8 @@ async fn pause_resume_and_stop_do_what_they_say_and_refuse_clearly() {
 #[tokio::test]
 async fn bad_arguments_are_told_to_the_model_and_change_nothing() {
     let running = kit::local(Script::default()).await;
-    for transport in ERAS {
-        let caller = Caller::new(running.address, transport);
+    for transport in MCP {
+        let caller = running.caller(transport);
         let long = "x".repeat(10_001);
         for arguments in [
             json!({}),
@@ -162,8 +160,8 @@ async fn bad_arguments_are_told_to_the_model_and_change_nothing() {
 #[tokio::test]
 async fn transcripts_are_resources_and_prompts_can_be_chosen() {
     let running = kit::local(Script::default()).await;
-    for transport in ERAS {
-        let caller = Caller::new(running.address, transport);
+    for transport in MCP {
+        let caller = running.caller(transport);
         let id =
             caller.tool("start_roundtable", topic()).await.expect("a round")["sessionId"].clone();
         let listed = caller.rpc("resources/list", json!({})).await;
@@ -207,9 +205,9 @@ async fn transcripts_are_resources_and_prompts_can_be_chosen() {
 #[tokio::test]
 async fn s01_another_tenant_sees_nothing_over_mcp_either() {
     let running = kit::tenants(Script::default()).await;
-    for transport in ERAS {
-        let ann = Caller { token: Some(ANN), ..Caller::new(running.address, transport) };
-        let bob = Caller { token: Some(BOB), ..ann };
+    for transport in [Transport::Mcp2025, Transport::Mcp2026] {
+        let ann = Caller { token: Some(ANN), ..running.caller(transport) };
+        let bob = Caller { token: Some(BOB), ..ann.clone() };
         let id = ann.tool("start_roundtable", topic()).await.expect("a round")["sessionId"].clone();
         for name in [
             "get_consensus",

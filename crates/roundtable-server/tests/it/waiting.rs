@@ -43,7 +43,7 @@ async fn calls(caller: &Caller, session: &Value) -> u64 {
 async fn a_call_that_takes_too_long_says_that_the_round_runs_and_a_later_one_gets_it() {
     for transport in ALL {
         let running = impatient(Duration::ZERO).await;
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
         let first = caller.start(topic()).await.expect("an answer");
         assert_eq!(first["status"], "running", "{transport:?}");
         assert!(first.get("decision").is_none());
@@ -80,7 +80,7 @@ async fn after_round_answers_with_the_round_after_it_and_runs_it_once() {
         for gate in ["one", "two", "three"] {
             running.model.gates().open(gate);
         }
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
         let session = caller.start(topic()).await.expect("a round")["sessionId"].clone();
         let second = caller.go_on(&session, json!({ "afterRound": 1 })).await.expect("a round");
         let again = caller.go_on(&session, json!({ "afterRound": 1 })).await.expect("a round");
@@ -93,11 +93,64 @@ async fn after_round_answers_with_the_round_after_it_and_runs_it_once() {
         let (one, two) = (both.0.expect("a round"), both.1.expect("a round"));
         assert_eq!((&one["roundNumber"], &two["roundNumber"]), (&json!(3), &json!(3)));
         assert_eq!(calls(&caller, &session).await, 6, "two at once are one");
-        let beyond = caller.go_on(&session, json!({ "afterRound": 9 })).await;
-        assert!(beyond.is_err());
-        let last =
+        assert_eq!(one["status"], "completed");
+        let again =
             caller.go_on(&session, json!({ "afterRound": 2 })).await.expect("the last round");
-        assert_eq!(last["status"], "completed");
+        assert_eq!(again, one, "the last round can be had again");
+        assert_eq!(calls(&caller, &session).await, 6);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn after_the_last_round_there_is_none_and_the_caller_is_told_that_the_debate_is_over() {
+    for transport in ALL {
+        let running = impatient(Duration::from_secs(60)).await;
+        ["one", "two", "three"].iter().for_each(|gate| running.model.gates().open(gate));
+        let caller = running.caller(transport);
+        let session = caller.start(topic()).await.expect("a round")["sessionId"].clone();
+        let early =
+            caller.go_on(&session, json!({ "afterRound": 9 })).await.expect_err("no round 9");
+        assert_eq!(early.status, transport.status(400), "{}", early.error);
+        assert!(early.error.contains("there is no round 9 yet"), "{}", early.error);
+        for round in [1, 2] {
+            caller.go_on(&session, json!({ "afterRound": round })).await.expect("a round");
+        }
+        for after in [json!({ "afterRound": 3 }), json!({ "afterRound": 9 }), json!({})] {
+            let refused = caller.go_on(&session, after.clone()).await.expect_err("the end");
+            assert_eq!(refused.status, transport.status(409), "{after}");
+            let begins = "session is not active: it is completed";
+            assert!(refused.error.starts_with(begins), "{transport:?} {after}: {}", refused.error);
+        }
+        assert_eq!(calls(&caller, &session).await, 6);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn the_last_round_that_nobody_waited_for_is_given_before_the_end_is_told() {
+    for transport in ALL {
+        let running = impatient(Duration::ZERO).await;
+        let caller = running.caller(transport);
+        let mut session = Value::Null;
+        for (round, gate) in [(1, "one"), (2, "two"), (3, "three")] {
+            let answer = match round {
+                1 => caller.start(topic()).await,
+                _ => caller.go_on(&session, json!({ "afterRound": round - 1 })).await,
+            };
+            let answer = answer.expect("an answer");
+            assert_eq!(
+                (&answer["status"], &answer["roundNumber"]),
+                (&json!("running"), &json!(round))
+            );
+            session = answer["sessionId"].clone();
+            running.model.gates().open(gate);
+            over(&running, &session, round).await;
+        }
+        let last = caller.go_on(&session, json!({})).await.expect("the last round");
+        assert_eq!((&last["status"], &last["roundNumber"]), (&json!("completed"), &json!(3)));
+        let refused = caller.go_on(&session, json!({})).await.expect_err("the end");
+        assert!(refused.error.starts_with("session is not active"), "{}", refused.error);
         running.stop().await;
     }
 }
@@ -107,7 +160,7 @@ async fn s31_the_same_key_is_the_same_debate_and_another_body_is_refused() {
     for transport in ALL {
         let running = impatient(Duration::from_secs(60)).await;
         running.model.gates().open("one");
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
         let keyed =
             |topic: &str| json!({ "topic": topic, "agentCount": 2, "idempotencyKey": "k 1/ä" });
         let (one, two) = tokio::join!(caller.start(keyed("A?")), caller.start(keyed("A?")));
@@ -126,7 +179,7 @@ async fn s31_the_same_key_is_the_same_debate_and_another_body_is_refused() {
 async fn a_caller_that_hangs_up_does_not_lose_the_round() {
     for transport in ALL {
         let running = impatient(Duration::from_secs(60)).await;
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
         let mut keyed = topic();
         keyed["idempotencyKey"] = json!("once");
         let cut = tokio::time::timeout(Duration::ZERO, caller.start(keyed.clone()));
@@ -144,7 +197,7 @@ async fn a_caller_that_hangs_up_does_not_lose_the_round() {
 async fn a_client_that_wants_to_know_is_told_who_is_speaking() {
     for transport in [Transport::Mcp2025, Transport::Mcp2026] {
         let running = impatient(Duration::from_secs(60)).await;
-        let caller = Caller::new(running.address, transport);
+        let caller = running.caller(transport);
         let params = json!({ "name": "start_roundtable", "arguments": topic(), "_meta": { "progressToken": "p" } });
         let mut events = caller.request("tools/call", params).stream().await;
         let told = events.next().await.expect("progress").data;
@@ -172,7 +225,7 @@ async fn a_client_that_wants_to_know_is_told_who_is_speaking() {
 #[tokio::test]
 async fn a_server_that_stops_answers_those_who_wait() {
     let running = impatient(Duration::from_secs(3600)).await;
-    let caller = Caller::new(running.address, Transport::Mcp2026);
+    let caller = running.caller(Transport::Mcp2026);
     let waiting = tokio::spawn(async move { caller.start(topic()).await });
     while running.engine.sessions(1).await.unwrap().is_empty() {
         tokio::task::yield_now().await;

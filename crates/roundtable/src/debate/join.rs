@@ -1,7 +1,7 @@
 //! Which round a wish for another one means: one that is there, or the next.
 
 use roundtable_core::Reject;
-use roundtable_core::session::Session as State;
+use roundtable_core::session::{Session as State, Status};
 
 use super::handle::{Continue, Continued, invalid};
 use crate::error::Result;
@@ -26,6 +26,10 @@ pub(super) fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> 
     };
     if state.last_number > after {
         return Ok(joined(after + 1));
+    }
+    // Whoever asks for a round of a debate that is over is told that first.
+    if state.last_number < after && state.status == Status::Completed {
+        return Ok(None);
     }
     if state.last_number < after {
         let last = state.last_number;

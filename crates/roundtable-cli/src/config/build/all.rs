@@ -36,8 +36,8 @@ impl Model for Placeholder {
 
 impl Config {
     /// An engine that knows all agents of the configuration, and has debates judged by the model that
-    /// speaks by default. `host` speaks for those whose model is the caller's own.
-    pub async fn engine_for_all(&self, host: &HostModel) -> Result<Running> {
+    /// speaks by default. Turns of agents whose model is the caller's own are brought in.
+    pub async fn engine_for_all(&self) -> Result<Running> {
         let needs = self.needs_of_all();
         let toolbox = self.toolbox_for(&needs).await?;
         let agents = self.all_agents(&toolbox)?;
@@ -49,7 +49,7 @@ impl Config {
         let others = needs.models.iter().filter(|model| **model != default);
         for name in [&default].into_iter().chain(others) {
             builder = match name.as_str() {
-                HOST => builder.model(HOST, host.clone()),
+                HOST => builder.model(HOST, HostModel),
                 SCRIPTED => builder.model(SCRIPTED, Placeholder),
                 _ => builder.model(name, self.chain(name, &needs, &watch)?),
             };

@@ -1,5 +1,6 @@
 //! What callers want, one command per file.
 
+mod contribute;
 mod import;
 mod lifecycle;
 mod open;

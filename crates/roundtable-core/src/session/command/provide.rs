@@ -27,8 +27,9 @@ impl Session {
         results: &[ContextResult],
         counts: impl Fn(&About) -> bool,
     ) -> Result<Vec<Draft>, Reject> {
-        // A paused session takes answers: a call that waits for approval is not a new round.
-        if self.status == Status::Completed {
+        // A paused session takes answers: a call that waits for approval is not a new round. To say
+        // nothing changes nothing, also when it is over.
+        if self.status == Status::Completed && !results.is_empty() {
             self.check_active()?;
         }
         if results.len() > MOST_RESULTS {

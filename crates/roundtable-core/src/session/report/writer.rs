@@ -38,7 +38,10 @@ impl Session {
         let Some(round) = &self.round else { return drafts };
         for turn in round.turns.iter().filter(|turn| !under_doubt(round, turn)) {
             let Some(iteration) = &turn.iteration else { continue };
-            if let Phase::AwaitingModel { attempt, .. } = iteration.phase {
+            // What waits for the model of whoever calls was not running, so nothing was cut off.
+            if let Phase::AwaitingModel { attempt, .. } = iteration.phase
+                && !self.waits_for_host(turn)
+            {
                 let place = round.place().turn(&turn.id).iteration(&iteration.id);
                 let partial = env.partials.get(&iteration.id).cloned().unwrap_or_default();
                 let interrupted = IterationEvent::ModelCallInterrupted {

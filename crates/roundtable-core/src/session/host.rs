@@ -1,0 +1,21 @@
+//! Turns that wait for the model of whoever calls. Nothing runs for them: that they wait is in the log,
+//! for as long as it takes, and whichever process is there takes the answer.
+
+use super::Session;
+use crate::agent::HOST;
+use crate::iteration::Phase;
+use crate::turn::Turn;
+
+impl Session {
+    /// The turns that wait for someone to bring them in, in the order in which they began.
+    pub fn host_turns(&self) -> impl Iterator<Item = &Turn> {
+        let turns = self.round.as_ref().map(|round| round.turns.as_slice()).unwrap_or_default();
+        turns.iter().filter(|turn| self.waits_for_host(turn))
+    }
+
+    pub(crate) fn waits_for_host(&self, turn: &Turn) -> bool {
+        let awaits = |phase: &Phase| matches!(phase, Phase::AwaitingModel { .. });
+        turn.iteration.as_ref().is_some_and(|iteration| awaits(&iteration.phase))
+            && self.find_agent(&turn.agent).is_some_and(|agent| agent.model == HOST)
+    }
+}
