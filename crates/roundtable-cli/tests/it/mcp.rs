@@ -1,15 +1,23 @@
 //! `roundtable mcp`, as an editor starts it, and several at once on one data directory.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
+use roundtable_testing::provider::Answer;
+
 use crate::binary::{Home, finish, signal};
+use crate::provider::{Provider, says};
 use crate::serve;
+
+/// The eras of the protocol.
+const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// An editor that started the server.
 struct Editor {
+    era: &'static str,
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -22,6 +30,10 @@ impl Editor {
     }
 
     fn open_with(home: &Home, flags: &[&str]) -> Self {
+        Self::open_in(ERAS[0], home, flags)
+    }
+
+    fn open_in(era: &'static str, home: &Home, flags: &[&str]) -> Self {
         let mut command = home.command(&[], &[&["mcp"], flags].concat());
         let mut child = command
             .stdin(Stdio::piped())
@@ -31,13 +43,14 @@ impl Editor {
             .unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut editor = Self { child, stdin, stdout, next: 0 };
-        let client = json!({ "name": "test", "version": "1" });
-        let hello =
-            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-        let welcome = editor.ask("initialize", &hello);
-        assert_eq!(welcome["result"]["serverInfo"]["name"], "roundtable");
-        editor.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let mut editor = Self { era, child, stdin, stdout, next: 0 };
+        if era == ERAS[0] {
+            let client = json!({ "name": "test", "version": "1" });
+            let hello = json!({ "protocolVersion": era, "capabilities": {}, "clientInfo": client });
+            let welcome = editor.ask("initialize", &hello);
+            assert_eq!(welcome["result"]["serverInfo"]["name"], "roundtable");
+            editor.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        }
         editor
     }
 
@@ -47,20 +60,34 @@ impl Editor {
 
     fn post(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
+        let mut params = params.clone();
+        if self.era == ERAS[1] {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": self.era,
+                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
         self.send(
             &json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }),
         );
         self.next
     }
 
-    /// Whatever comes is a message of the protocol; the answer is the one with the id.
+    /// The next message of the server; it says nothing else.
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server has gone");
+        let message: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(message["jsonrpc"], "2.0");
+        message
+    }
+
+    /// The answer is the message with the id.
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.post(method, params);
         loop {
-            let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server has gone");
-            let message: Value = serde_json::from_str(&line).unwrap();
-            assert_eq!(message["jsonrpc"], "2.0");
+            let message = self.hear();
             if message["id"] == id {
                 return message;
             }
@@ -195,6 +222,118 @@ fn install_adds_the_server_to_a_client_and_leaves_the_rest() {
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("by hand"), "{}", refused.err);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "// mine\n{}");
+}
+
+#[test]
+fn f04_a_call_that_is_cancelled_and_then_killed_still_brings_its_round() {
+    for era in ERAS {
+        let answer = || says(&json!({ "position": "Yes.", "confidence": 0.9 }).to_string());
+        // The first two hear nothing until they give up; whoever asks after them is answered.
+        let provider = Provider::start(vec![Answer::Silence, Answer::Silence, answer()]);
+        let home = Home::new();
+        let config = format!(
+            "[defaults]\nmodel = \"vllm/m\"\n[providers.vllm]\nbase_url = \"{}\"\n",
+            provider.address
+        );
+        home.write("roundtable.toml", &config);
+        let mut editor = Editor::open_in(era, &home, &[]);
+        let call = json!({ "name": "start_roundtable", "arguments": topic() });
+        let id = editor.post("tools/call", &call);
+        while provider.received().len() < 2 {
+            std::thread::yield_now();
+        }
+        let params = json!({ "requestId": id, "reason": "the person changed their mind" });
+        let cancelled =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        editor.send(&cancelled);
+        let listed =
+            editor.post("tools/call", &json!({ "name": "list_sessions", "arguments": {} }));
+        let heard = editor.hear();
+        assert_eq!(heard["id"], listed, "{era}: a cancelled call is not answered: {heard}");
+        let session = &heard["result"]["structuredContent"]["sessions"][0]["sessionId"];
+        editor.kill();
+        let mut editor = Editor::open_in(era, &home, &[]);
+        let round = editor.call("continue_roundtable", &json!({ "sessionId": session })).unwrap();
+        assert_eq!((&round["status"], &round["roundNumber"]), (&json!("in_progress"), &json!(1)));
+        assert_eq!(round["agentResponses"][1]["position"], "Yes.");
+        editor.close();
+        home.run(&["verify"]).ok();
+    }
+}
+
+/// What an assistant brings in for the turn of an answer.
+fn turn(answer: &Value, position: &str) -> Value {
+    assert_eq!(answer["status"], "needs_turn", "{answer}");
+    let said = json!({ "position": position, "confidence": 0.9 }).to_string();
+    json!({
+        "sessionId": answer["sessionId"],
+        "turnToken": answer["turn"]["turnToken"],
+        "contribution": said,
+    })
+}
+
+#[test]
+fn f24_a_server_killed_between_a_turn_and_its_answer_takes_the_answer_and_asks_nothing_twice() {
+    for era in ERAS {
+        let home = Home::new();
+        let host = ["--model", "host"];
+        let mut editor = Editor::open_in(era, &home, &host);
+        let first = editor.call("start_roundtable", &topic()).unwrap();
+        editor.kill();
+        let mut editor = Editor::open_in(era, &home, &host);
+        let second = editor.call("continue_roundtable", &turn(&first, "Yes.")).unwrap();
+        assert_ne!(second["turn"], first["turn"]);
+        editor.kill();
+        let mut editor = Editor::open_in(era, &home, &host);
+        let again = json!({ "sessionId": first["sessionId"] });
+        let offered = editor.call("continue_roundtable", &again).unwrap();
+        assert_eq!(offered["turn"], second["turn"], "{era}: the same turn is offered again");
+        let over = editor.call("continue_roundtable", &turn(&second, "No.")).unwrap();
+        assert_eq!((&over["status"], &over["roundNumber"]), (&json!("in_progress"), &json!(1)));
+        editor.close();
+        let events = home.json(&["show", &home.session()]);
+        let count = |kind: &str| events.iter().filter(|event| event["kind"] == kind).count();
+        let calls = ["model_call_started", "model_call_finished", "model_call_interrupted"];
+        assert_eq!(calls.map(count), [2, 2, 0], "{era}");
+        home.assert_sound();
+    }
+}
+
+#[test]
+fn an_assistant_may_bring_a_turn_in_through_any_process_that_is_there() {
+    let home = Home::new();
+    let config = home.write("roundtable.toml", "[defaults]\nmodel = \"host\"\n");
+    let (server, url) = serve::serve(&home, &["--config", config.to_str().unwrap()]);
+    let (mut one, mut two) = (Editor::open(&home), Editor::open(&home));
+    let first = one.call("start_roundtable", &topic()).unwrap();
+    let second = two.call("continue_roundtable", &turn(&first, "Yes.")).unwrap();
+    let mut brought = turn(&second, "No.");
+    let session = brought["sessionId"].take();
+    brought.as_object_mut().unwrap().remove("sessionId");
+    let path = format!("/api/debates/{}/continue", session.as_str().unwrap());
+    let over = post(&url, &path, &brought);
+    assert_eq!((&over["status"], &over["roundNumber"]), (&json!("in_progress"), &json!(1)));
+    assert_eq!(over["agentResponses"][1]["position"], "No.");
+    one.close();
+    two.close();
+    signal(&server, "-TERM");
+    assert_eq!(finish(server).code, Some(0));
+    home.assert_sound();
+}
+
+fn post(url: &str, path: &str, body: &Value) -> Value {
+    let (address, body) = (url.strip_prefix("http://").unwrap(), body.to_string());
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
 #[test]
