@@ -25,7 +25,7 @@ pub struct Report {
 impl Report {
     /// Adds a figure and prints it at once, so that a long run shows how far it is.
     pub fn add(&mut self, row: Row) {
-        eprintln!("  {}: {} ({:.2})", row.name, row.figure, row.ratio);
+        eprintln!("  {}: {} ({})", row.name, row.figure, shown(row.ratio));
         self.rows.push(row);
     }
 
@@ -48,10 +48,18 @@ impl fmt::Display for Report {
             };
             writeln!(
                 f,
-                "| {} | {} | {} | {:.2} | {aim} | {met} |",
-                row.name, row.figure, row.against, row.ratio
+                "| {} | {} | {} | {} | {aim} | {met} |",
+                row.name,
+                row.figure,
+                row.against,
+                shown(row.ratio)
             )?;
         }
         Ok(())
     }
+}
+
+/// A ratio with as many digits as tell it from its aim.
+fn shown(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{ratio:.3}") } else { format!("{ratio:.2}") }
 }

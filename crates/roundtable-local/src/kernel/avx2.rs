@@ -6,9 +6,9 @@
 use std::arch::x86_64::{
     __m256, __m256i, _mm_loadu_si128, _mm_srli_epi16, _mm256_abs_epi8, _mm256_add_epi32,
     _mm256_add_ps, _mm256_and_si256, _mm256_cvtepi8_epi16, _mm256_cvtepi32_ps, _mm256_fmadd_ps,
-    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps,
-    _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_ps, _mm256_setzero_ps,
-    _mm256_setzero_si256, _mm256_sign_epi8, _mm256_storeu_ps, _mm256_storeu_si256,
+    _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_set_m128i,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
+    _mm256_sign_epi8, _mm256_storeu_ps, _mm256_storeu_si256,
 };
 
 use super::blocks::{BLOCK, BlockRow, Blocks};
@@ -184,7 +184,7 @@ fn tile_q4<const R: usize, const T: usize>(
         for (t, (mut sum, x)) in sums.into_iter().zip(x).enumerate() {
             let ((mins, mins_rest), (parts, parts_rest)) = same_length(w.mins, x.sums);
             for (mins, parts) in mins.iter().zip(parts) {
-                sum = _mm256_add_ps(sum, _mm256_mul_ps(floats(mins), floats(parts)));
+                sum = _mm256_fmadd_ps(floats(mins), floats(parts), sum);
             }
             let place = (token + t) * weights.rows() + row + r;
             out[place] = total(sum) + rest(mins_rest, parts_rest);
@@ -225,12 +225,11 @@ fn tile_q8<const R: usize, const T: usize>(
     }
 }
 
-/// Adds sixteen products of pairs, four to a lane. Multiplied and added in two steps: a fused one
-/// would round once instead of twice, and differ from the plain twin.
+/// Adds sixteen products of pairs, four to a lane, rounding once, as the plain twin does.
 #[target_feature(enable = "avx2,fma")]
 fn plus_scaled(sum: __m256, pairs: __m256i, scale: f32) -> __m256 {
     let parts = _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-    _mm256_add_ps(sum, _mm256_mul_ps(parts, _mm256_set1_ps(scale)))
+    _mm256_fmadd_ps(parts, _mm256_set1_ps(scale), sum)
 }
 
 /// The sixteen low halves, then the sixteen high halves of these bytes.

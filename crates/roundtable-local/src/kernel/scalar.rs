@@ -84,7 +84,7 @@ pub(super) fn dot_q4(weights: Q4Row<'_>, token: BlockRow<'_>) -> f32 {
     let ((mins, mins_rest), (token_sums, token_sums_rest)) = same_length(mins, token_sums);
     for (mins, token_sums) in mins.iter().zip(token_sums) {
         for ((sum, min), token_sum) in sums.iter_mut().zip(mins).zip(token_sums) {
-            *sum += min * token_sum;
+            *sum = min.mul_add(*token_sum, *sum);
         }
     }
     across(sums) + rest(mins_rest, token_sums_rest)
@@ -104,9 +104,11 @@ pub(super) fn dot_q8(weights: Q8Row<'_>, token: BlockRow<'_>) -> f32 {
     across(sums)
 }
 
+/// Rounds once, as the fused instruction of the vector twin does; where there is no such
+/// instruction it is computed, slowly but to the same bits.
 fn add_scaled(sums: &mut [f32; LANES], parts: [i32; LANES], scale: f32) {
     for (sum, part) in sums.iter_mut().zip(parts) {
-        *sum += part as f32 * scale;
+        *sum = (part as f32).mul_add(scale, *sum);
     }
 }
 
