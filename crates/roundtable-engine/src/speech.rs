@@ -40,7 +40,11 @@ impl Speech {
         {
             utterance.text.push_str(text);
         }
-        self.changes.send_modify(|changes| *changes += 1);
+        // Waking nobody is not free, and most sessions are not listened to while they speak. Whoever
+        // comes later reads what was said after it has subscribed.
+        if self.changes.receiver_count() > 0 {
+            self.changes.send_modify(|changes| *changes += 1);
+        }
     }
 
     pub fn end(&self, iteration: &IterationId) {

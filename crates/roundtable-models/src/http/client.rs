@@ -15,6 +15,9 @@ pub enum ClientError {
     /// The machine's certificates cannot be used.
     #[error("no secure connection can be made: {0}")]
     Tls(String),
+    /// The model's address is none.
+    #[error("the address is not valid: {0}")]
+    Address(String),
     /// The proxy's address is none.
     #[error("the proxy's address is not valid: {0}")]
     Proxy(String),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response};
+use reqwest::{Client, Response, Url};
 use roundtable_core::id::IterationId;
 use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
 
@@ -39,6 +39,8 @@ const REFUSAL_BYTES: usize = 64 << 10;
 pub struct HttpModel {
     profile: Profile,
     target: Target,
+    /// Where requests go, read once.
+    url: Url,
     client: Client,
     timeouts: Timeouts,
     caps: Caps,
@@ -65,7 +67,9 @@ impl HttpModel {
         caps: Caps,
     ) -> Result<Self, ClientError> {
         let client = client::build(timeouts.connect, target.proxy.as_ref())?;
-        Ok(Self { profile, target, client, timeouts, caps })
+        let address = format!("{}{}", target.base_url, profile.wire.path(&profile.model));
+        let url = Url::parse(&address).map_err(|error| ClientError::Address(error.to_string()))?;
+        Ok(Self { profile, target, url, client, timeouts, caps })
     }
 
     /// What is known of the model.
@@ -79,8 +83,8 @@ impl HttpModel {
         key: &IterationId,
         patience: &mut Patience,
     ) -> Result<Response, ModelError> {
-        let url = format!("{}{}", self.target.base_url, outgoing.path);
-        let mut builder = self.client.post(url).header(CONTENT_TYPE, "application/json");
+        let mut builder =
+            self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
         for (name, value) in &outgoing.headers {
             builder = builder.header(*name, *value);
         }

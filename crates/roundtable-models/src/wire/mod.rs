@@ -49,6 +49,16 @@ impl Wire {
         }
     }
 
+    /// The path behind the base address that this model is asked at.
+    pub fn path(self, model: &str) -> String {
+        match self {
+            Self::OpenaiChat => "/chat/completions".to_owned(),
+            Self::OpenaiResponses => "/responses".to_owned(),
+            Self::Anthropic => "/v1/messages".to_owned(),
+            Self::Gemini => format!("/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+        }
+    }
+
     /// The request as the vendor wants it.
     pub fn request(self, request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outgoing {
         match self {
@@ -73,8 +83,6 @@ impl Wire {
 /// A request on its way, without the key and the vendor's address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outgoing {
-    /// The path behind the base address.
-    pub path: String,
     /// Headers besides the key's.
     pub headers: Vec<(&'static str, &'static str)>,
     /// The body.

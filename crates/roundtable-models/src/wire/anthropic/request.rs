@@ -57,7 +57,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
         set("output_config", Value::Object(output));
     }
     let headers = vec![("anthropic-version", "2023-06-01")];
-    Outgoing { path: "/v1/messages".to_owned(), headers, body: Value::Object(body) }
+    Outgoing { headers, body: Value::Object(body) }
 }
 
 /// How the model thinks, if it may.

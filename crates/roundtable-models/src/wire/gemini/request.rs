@@ -33,8 +33,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
         set("toolConfig", json!({"functionCallingConfig": choice_of(choice)}));
     }
     set("generationConfig", generation(request, profile, shape));
-    let path = format!("/v1beta/models/{}:streamGenerateContent?alt=sse", profile.model);
-    Outgoing { path, headers: vec![], body: Value::Object(body) }
+    Outgoing { headers: vec![], body: Value::Object(body) }
 }
 
 fn generation(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Value {

@@ -51,7 +51,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
     if quirks.cache_key {
         set("prompt_cache_key", json!(request.scope.session.as_str()));
     }
-    Outgoing { path: "/responses".to_owned(), headers: vec![], body: Value::Object(body) }
+    Outgoing { headers: vec![], body: Value::Object(body) }
 }
 
 fn tool(tool: &Offered) -> Value {
