@@ -6,13 +6,17 @@ use anyhow::Context as _;
 use super::bare::Bare;
 use super::client::Client;
 use super::provider::Provider;
+use super::talk::{Kept, Table};
 
 /// What this binary is told to do it.
 pub const ROLE: &str = "alone";
 
-/// `alone bare|client turn|stream TIMES`.
+const USAGE: &str = "alone bare|client|engine|opened turn|stream|loop TIMES";
+
+/// `alone bare|client|engine|opened turn|stream|loop TIMES`; `opened` is what the engine's sessions cost
+/// before anyone says anything.
 pub async fn run(args: &[String]) -> anyhow::Result<()> {
-    let [side, way, times] = args else { anyhow::bail!("alone bare|client turn|stream TIMES") };
+    let [side, way, times] = args else { anyhow::bail!(USAGE) };
     let times: usize = times.parse().context("how often?")?;
     let provider = Provider::start().await?;
     let mut tokens = 0;
@@ -20,7 +24,10 @@ pub async fn run(args: &[String]) -> anyhow::Result<()> {
         "bare" => {
             let bare = Bare::new(&provider.address)?;
             for _ in 0..times {
-                tokens += bare.turn(way).await?;
+                tokens += match way.as_str() {
+                    "loop" => bare.tool_loop().await?,
+                    way => bare.turn(way).await?,
+                };
             }
         }
         "client" => {
@@ -28,6 +35,16 @@ pub async fn run(args: &[String]) -> anyhow::Result<()> {
             for _ in 0..times {
                 tokens += client.turn(way).await?;
             }
+        }
+        "engine" | "opened" => {
+            let table = Table::start(&provider.address, &Kept::InMemory).await?;
+            let sessions = table.open_many(way, times).await?;
+            if side == "engine" {
+                for session in &sessions {
+                    session.ask("How are you?").await?;
+                }
+            }
+            table.stop().await;
         }
         other => anyhow::bail!("there is no side \"{other}\""),
     }

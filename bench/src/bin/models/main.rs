@@ -21,6 +21,8 @@ use work::{Measured, Pair};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const TURNS: usize = 600;
+/// Turns with a provider that takes its time.
+const SLOW_TURNS: usize = 60;
 const LOOPS: usize = 60;
 /// Tool calls of one loop; one more call answers.
 const CALLS: u32 = 10;
@@ -61,7 +63,7 @@ async fn compare(report: &mut Report, address: &str, kept: Kept) -> anyhow::Resu
         Kept::InMemory => ("in memory", true),
         Kept::InFile(_) => ("in a file", false),
     };
-    let mut add = |name: &str, measured: Measured, of: usize, aim: f64| {
+    let mut add = |name: &str, measured: Measured, of: usize, aim: Option<f64>| {
         let bare = median(measured.bare);
         let commits = measured.commits.map(|all| f64::from(all) / of as f64);
         let commits = commits.map(|each| format!(", {each:.2} commits each")).unwrap_or_default();
@@ -73,20 +75,22 @@ async fn compare(report: &mut Report, address: &str, kept: Kept) -> anyhow::Resu
             aim,
         };
         let engine = median(measured.engine);
-        report.add(row(format!("{name}, {place}"), engine, &commits, in_memory.then_some(aim)));
+        report.add(row(format!("{name}, {place}"), engine, &commits, aim.filter(|_| in_memory)));
         if in_memory && !measured.client.is_empty() {
             let alone = format!("{name}, the model client alone");
             report.add(row(alone, median(measured.client), "", None));
         }
     };
     let pair = Pair::start(address, kept).await?;
-    add("W1 one turn", pair.turns().await?, TURNS, 1.3);
+    add("W1 one turn", pair.turns("turn", TURNS).await?, TURNS, Some(1.3));
+    let name = format!("W1 one turn at {LATENCY:?}");
+    add(&name, pair.turns("slow", SLOW_TURNS).await?, SLOW_TURNS, None);
     let iterations = LOOPS * (CALLS as usize + 1);
-    add("W2 one of eleven tool iterations", pair.tool_iterations().await?, iterations, 1.5);
+    add("W2 one of eleven tool iterations", pair.tool_iterations().await?, iterations, Some(1.5));
     let name = format!("W4 {SESSIONS} conversations at {LATENCY:?}");
-    add(&name, pair.conversations().await?, SESSIONS, 1.5);
+    add(&name, pair.conversations().await?, SESSIONS, Some(1.5));
     let name = format!("W6 processor time of 1,000 tokens, {STREAMS} streams of {TOKENS}");
-    add(&name, pair.streams().await?, STREAMS, 1.5);
+    add(&name, pair.streams().await?, STREAMS, Some(1.5));
     pair.stop().await;
     Ok(())
 }

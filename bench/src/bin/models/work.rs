@@ -9,7 +9,7 @@ use roundtable_bench::{Commits, cpu, timed};
 use super::bare::Bare;
 use super::client::Client;
 use super::talk::{Kept, Table, listen};
-use super::{CALLS, LOOPS, REPEATS, SESSIONS, STREAMS, TOKENS, TURNS};
+use super::{CALLS, LOOPS, REPEATS, SESSIONS, STREAMS, TOKENS};
 
 /// The engine, and what it is compared with.
 pub struct Pair {
@@ -46,16 +46,16 @@ impl Pair {
     }
 
     /// W1: a message in, an answer out.
-    pub async fn turns(&self) -> anyhow::Result<Measured> {
-        let sessions = self.table.open_many("turn", TURNS + 1).await?;
+    pub async fn turns(&self, way: &str, times: usize) -> anyhow::Result<Measured> {
+        let sessions = self.table.open_many(way, times + 1).await?;
         let mut took = Measured::default();
         let mut commits = None;
         for (index, session) in sessions.iter().enumerate() {
-            let (said, bare) = timed(self.bare.turn("turn")).await;
+            let (said, bare) = timed(self.bare.turn(way)).await;
             said?;
             let (answered, engine) = timed(session.ask("How are you?")).await;
             answered?;
-            let (said, client) = timed(self.client.turn("turn")).await;
+            let (said, client) = timed(self.client.turn(way)).await;
             said?;
             // The first of each makes the connection.
             if index == 0 {
