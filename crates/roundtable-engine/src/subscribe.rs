@@ -111,6 +111,11 @@ impl Subscription {
         Ok(subscription)
     }
 
+    /// Whether the next update is here already: getting it takes no look at the log.
+    pub fn has_next(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// The next update; it waits until there is one.
     ///
     /// # Errors

@@ -26,6 +26,8 @@ pub struct Limits {
     pub wait_budget: Duration,
     /// How many streams may be open.
     pub streams: usize,
+    /// How many streams may look at the log at once to catch up; the others wait for their turn.
+    pub catching_up: usize,
     /// How long a reader may take to read what it was sent.
     pub patience: Duration,
 }
@@ -40,6 +42,8 @@ impl Default for Limits {
             results: 256,
             wait_budget: Duration::from_secs(25),
             streams: 16 * 1024,
+            // Half of what a store reads at once: the rest is for those who work.
+            catching_up: 4,
             patience: Duration::from_secs(20),
         }
     }
@@ -53,6 +57,8 @@ pub(crate) struct Shared {
     pub limits: Limits,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
+    /// Whose turn it is to catch up.
+    pub turns: Semaphore,
     /// Cancelled when the server stops: what waits ends, and says where to go on.
     pub stopping: CancellationToken,
 }
@@ -74,6 +80,7 @@ impl App {
             access: Access::default(),
             limits: Limits::default(),
             seats: Arc::new(Semaphore::new(8)),
+            turns: Semaphore::new(1),
             stopping: CancellationToken::new(),
         })
     }

@@ -93,6 +93,8 @@ pub(crate) struct Feed {
     subscription: Subscription,
     /// The last event that the reader was given.
     seen: Seq,
+    /// The last event that there was when it came.
+    head: Seq,
     /// When it was given something.
     handed: Option<Timestamp>,
     /// Whether that was the last event of the session.
@@ -119,12 +121,15 @@ impl Feed {
             let what = "too many readers are connected; try again in a moment";
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", what)
         })?;
+        let turn = app.turns.acquire().await;
         let subscription = app.sessions.get(session).updates(Since::After(seen)).await?;
+        drop(turn);
         Ok(Some(Self {
             app: app.clone(),
             pass,
             subscription,
             seen,
+            head: listed.head,
             handed: None,
             completed: false,
             over: false,
@@ -152,7 +157,7 @@ impl Feed {
             biased;
             () = self.pass.revoked() => return self.end(Reason::Revoked),
             () = stopping.cancelled() => Err(EngineError::Stopping),
-            update = self.subscription.next() => update,
+            update = read(&self.app, &mut self.subscription, self.seen < self.head) => update,
         };
         match update {
             Ok(Update::Event(event)) => {
@@ -184,8 +189,22 @@ impl Feed {
     }
 }
 
+/// The next update. Those who are behind look at the log one after the other, a page at a time: many
+/// who come back at once do not stand in the way of those who write.
+async fn read(
+    app: &App,
+    subscription: &mut Subscription,
+    is_behind: bool,
+) -> Result<Update, EngineError> {
+    let waits = is_behind && !subscription.has_next();
+    // Turns are never closed, so that waiting for one cannot fail.
+    let _turn = if waits { app.turns.acquire().await.ok() } else { None };
+    subscription.next().await
+}
+
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
     use roundtable::Engine;
     use roundtable::models::scripted::{Script, ScriptedModel};
     use roundtable_testing::PausedClock;
@@ -252,6 +271,22 @@ mod tests {
         let end = Frame::End { reason: Reason::Slow, resume_from: Seq(2) };
         assert_eq!(feed.next().await, Some(end));
         assert_eq!(feed.next().await, None);
+        engine.shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn f22_those_who_are_behind_wait_for_their_turn_and_those_who_are_not_do_not() {
+        let (mut feed, session, engine) = feed().await;
+        let app = feed.app.clone();
+        let others = app.turns.acquire().await.unwrap();
+        assert!(feed.next().now_or_never().is_none(), "it is not its turn");
+        drop(others);
+        while feed.seen < feed.head {
+            assert!(feed.next().await.is_some());
+        }
+        let _others = app.turns.acquire().await.unwrap();
+        session.say("Again.").await.unwrap();
+        assert_eq!(seq(feed.next().await), feed.head.next(), "it has caught up");
         engine.shutdown().await;
     }
 

@@ -3,6 +3,7 @@
 //! servers on their own machine; here it gets nowhere.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -23,7 +24,7 @@ const FETCH_SITE: &str = "sec-fetch-site";
 /// Which names the server answers to, and which pages may call it.
 #[derive(Debug, Clone)]
 pub(crate) struct Gate {
-    /// Names, in lower case, without ports.
+    /// Names, without ports.
     hosts: Vec<String>,
     origins: Vec<String>,
     /// Whether the server can be reached from other machines: then by any of its addresses.
@@ -32,10 +33,8 @@ pub(crate) struct Gate {
 
 impl Gate {
     pub fn new(address: SocketAddr, hosts: &[String], origins: &[String]) -> Self {
-        let named = hosts.iter().map(|host| host.to_ascii_lowercase());
-        let hosts = ["localhost".to_owned()].into_iter().chain(named).collect();
-        let origins = origins.iter().map(|origin| origin.to_ascii_lowercase()).collect();
-        Self { hosts, origins, is_public: !address.ip().is_loopback() }
+        let hosts = [&["localhost".to_owned()], hosts].concat();
+        Self { hosts, origins: origins.to_vec(), is_public: !address.ip().is_loopback() }
     }
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
@@ -46,14 +45,20 @@ impl Gate {
             return refuse("host", what);
         };
         if request.uri().authority().is_some_and(|named| !self.is_own(named)) {
-            return refuse("host", "the address and the Host header name different servers");
+            return refuse(
+                "host",
+                "the address and the Host header name different servers; send the same in both",
+            );
         }
         let Some(origin) = origin(headers) else {
             // Only a browser says where a request comes from; what it calls foreign is refused.
             let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
             return match site {
                 None | Some(b"same-origin" | b"none") => Ok(()),
-                Some(_) => refuse("origin", "pages of other sites may not call this server"),
+                Some(_) => refuse(
+                    "origin",
+                    "pages of other sites may not call this server; add their origin to origins under [server] in the configuration",
+                ),
             };
         };
         if !self.is_listed(origin) && !is_same_origin(origin, &host) {
@@ -64,15 +69,15 @@ impl Gate {
     }
 
     fn is_own(&self, host: &Authority) -> bool {
-        let name = host.host().trim_matches(['[', ']']).to_ascii_lowercase();
+        let name = host.host().trim_matches(['[', ']']);
         match name.parse::<IpAddr>() {
             Ok(ip) => ip.is_loopback() || self.is_public,
-            Err(_) => self.hosts.contains(&name),
+            Err(_) => self.hosts.iter().any(|own| own.eq_ignore_ascii_case(name)),
         }
     }
 
     fn is_listed(&self, origin: &str) -> bool {
-        self.origins.contains(&origin.to_ascii_lowercase())
+        self.origins.iter().any(|listed| listed.eq_ignore_ascii_case(origin))
     }
 }
 
@@ -110,7 +115,7 @@ fn check_body(request: &Request) -> Result<(), Problem> {
 
 /// Lets a request pass, or not; on every route, before all else.
 pub(crate) async fn gate(
-    State((app, gate)): State<(App, Gate)>,
+    State((app, gate)): State<(App, Arc<Gate>)>,
     request: Request,
     next: Next,
 ) -> Response {

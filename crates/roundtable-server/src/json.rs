@@ -29,7 +29,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Strict<T> {
         let (parts, body) = request.into_parts();
         let value = parse(&read(&parts.headers, body, &app.limits).await?)?;
         let body = T::deserialize(value).map_err(|error| {
-            Problem::bad_request("invalid", format!("the body does not fit: {error}"))
+            Problem::bad_request(
+                "invalid",
+                format!("the body does not fit: {error}; GET /openapi.json describes it"),
+            )
         })?;
         Ok(Self(body))
     }
@@ -72,7 +75,12 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Level(DEPTH).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|error| Problem::bad_request("json", format!("this is no JSON for us: {error}")))
+    value.map_err(|error| {
+        Problem::bad_request(
+            "json",
+            format!("the body cannot be read as JSON: {error}; mend it and send it again"),
+        )
+    })
 }
 
 /// A value with so many levels below it.

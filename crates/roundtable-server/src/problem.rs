@@ -146,7 +146,9 @@ impl From<Reject> for Problem {
             Reject::Newer => of(StatusCode::CONFLICT, "newer"),
             Reject::Stale { .. } => of(StatusCode::CONFLICT, "stale"),
             Reject::QueueFull { .. } => of(StatusCode::TOO_MANY_REQUESTS, "queue_full"),
-            Reject::UnknownAgent { .. } => of(StatusCode::NOT_FOUND, "not_found"),
+            Reject::UnknownAgent { .. } => {
+                Self::not_found(format!("{text}; the session lists those who are"))
+            }
             Reject::Invalid { .. } | Reject::BadId { .. } => of(StatusCode::BAD_REQUEST, "invalid"),
         }
     }

@@ -1,6 +1,8 @@
 //! All routes in one table: the router, the description of the API and the tests of access are made
 //! of it, so none of them can forget one.
 
+use std::sync::Arc;
+
 use axum::middleware::from_fn_with_state;
 use axum::routing::MethodRouter;
 use axum::{Extension, Router};
@@ -59,7 +61,7 @@ pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(Extension(mcp))
-        .layer(from_fn_with_state((app.clone(), gate), gate::gate))
+        .layer(from_fn_with_state((app.clone(), Arc::new(gate)), gate::gate))
         .with_state(app.clone())
 }
 

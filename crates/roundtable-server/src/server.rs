@@ -67,6 +67,7 @@ impl Server {
             access: settings.access.clone(),
             limits: settings.limits.clone(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
+            turns: Semaphore::new(settings.limits.catching_up),
             stopping: CancellationToken::new(),
         });
         Self { app, settings, other_mcp: None }

@@ -96,6 +96,6 @@ pub(crate) fn answers(app: &App, results: Vec<ContextResult>) -> Result<Answers,
 pub(crate) fn command_id(headers: &HeaderMap) -> Result<Option<CommandId>, Problem> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let id = key.to_str().ok().and_then(|key| CommandId::new(key).ok());
-    let what = "an Idempotency-Key has letters, digits, \"_\" and \"-\", 60 at most";
+    let what = "an Idempotency-Key has 1 to 60 letters, digits, \"_\" and \"-\"; choose another, or send none";
     id.map(Some).ok_or_else(|| Problem::bad_request("invalid", what))
 }

@@ -2,8 +2,7 @@
 
 mod describe;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
@@ -20,6 +19,7 @@ use crate::debate::detail::{
     RoundDetail, Synthesis, Thoughts,
 };
 use crate::debate::{self, Silent};
+use crate::http::query::{Asked, query};
 use crate::json::Strict;
 use crate::problem::Problem;
 use crate::routes::Route;
@@ -27,9 +27,6 @@ use crate::sessions::Authorized;
 
 /// What a handler comes to.
 type Answered<T> = Result<Json<T>, Problem>;
-
-/// A query that may be none.
-type Asked<T> = Result<Query<T>, QueryRejection>;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -191,7 +188,9 @@ async fn round(
     session: Authorized<SessionId>,
     Path((_, number)): Path<(String, String)>,
 ) -> Answered<RoundDetail> {
-    let number = number.parse().map_err(|_| Problem::not_found("a round has a number, from 1"))?;
+    let number = number
+        .parse()
+        .map_err(|_| Problem::not_found("a round is named by its number: 1 is the first"))?;
     debate::round(&app, &session, number).await.map(Json)
 }
 
@@ -228,10 +227,4 @@ async fn export(
     asked: Asked<As>,
 ) -> Answered<Exported> {
     debate::export(&app, &session, query(asked)?.format.unwrap_or_default()).await.map(Json)
-}
-
-fn query<T>(asked: Asked<T>) -> Result<T, Problem> {
-    asked
-        .map(|Query(asked)| asked)
-        .map_err(|error| Problem::bad_request("invalid", error.body_text()))
 }

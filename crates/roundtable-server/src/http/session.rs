@@ -1,7 +1,6 @@
 //! Sessions of any kind: which there are, what is in one, and what happens in it.
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Extension, Json};
@@ -17,6 +16,7 @@ use crate::access::Pass;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::feed::Feed;
+use crate::http::query::{Asked, query};
 use crate::openapi::{Answer, Operation, Param, schema_of};
 use crate::problem::Problem;
 use crate::routes::{Door, Route};
@@ -35,7 +35,7 @@ const NO_SESSION: (u16, &str) = (404, "There is no such session, or it is not yo
 /// Which sessions are asked for.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Asked {
+struct Sought {
     kind: Option<Kind>,
     status: Option<Status>,
     topic: Option<String>,
@@ -140,12 +140,13 @@ fn events_operation() -> Operation {
 async fn list(
     State(app): State<App>,
     Extension(caller): Extension<Principal>,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Asked<Sought>,
 ) -> Result<Json<Page>, Problem> {
-    let Query(asked) = asked.map_err(|error| Problem::bad_request("invalid", error.body_text()))?;
+    let asked = query(asked)?;
     let most = asked.limit.unwrap_or(USUAL);
     if !(1..=MOST).contains(&most) {
-        return Err(Problem::bad_request("invalid", format!("limit is a number from 1 to {MOST}")));
+        let what = format!("limit is a number from 1 to {MOST}; send `next` as before to get more");
+        return Err(Problem::bad_request("invalid", what));
     }
     let before = match &asked.before {
         Some(before) => {
@@ -183,10 +184,10 @@ async fn events(
     State(app): State<App>,
     Extension(pass): Extension<Pass>,
     session: Authorized<SessionId>,
-    from: Result<Query<From>, QueryRejection>,
+    from: Asked<From>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Query(from) = from.map_err(|error| Problem::bad_request("invalid", error.body_text()))?;
+    let from = query(from)?;
     let position = sse::position(&headers, from.after.as_deref())?;
     let feed = Feed::open(&app, pass, &session, position.as_ref()).await?;
     Ok(sse::respond(session.id(), feed))

@@ -83,7 +83,11 @@ async fn find(
     session: &Authorized<SessionId>,
     turn: &str,
 ) -> Result<(TurnId, Context), Problem> {
-    let unknown = || Problem::not_found("there is no such turn in this session");
+    let unknown = || {
+        Problem::not_found(
+            "there is no such turn in this session; its events name those that there are",
+        )
+    };
     let turn: TurnId = turn.parse().map_err(|_| unknown())?;
     let context = app.sessions.get(session).turn(&turn).await?.ok_or_else(unknown)?;
     Ok((turn, context))

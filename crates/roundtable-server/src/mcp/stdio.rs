@@ -54,6 +54,7 @@ where
         sessions: Sessions::new(engine),
         access: Access::default(),
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
+        turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
         stopping: stopping.clone(),
     });
