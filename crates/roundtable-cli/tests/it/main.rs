@@ -12,6 +12,7 @@
 mod ask;
 mod binary;
 mod config;
+mod context;
 mod crash;
 mod debate;
 mod demo;

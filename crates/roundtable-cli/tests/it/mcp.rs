@@ -321,7 +321,7 @@ fn an_assistant_may_bring_a_turn_in_through_any_process_that_is_there() {
     home.assert_sound();
 }
 
-fn post(url: &str, path: &str, body: &Value) -> Value {
+pub fn post(url: &str, path: &str, body: &Value) -> Value {
     let (address, body) = (url.strip_prefix("http://").unwrap(), body.to_string());
     let mut stream = TcpStream::connect(address).unwrap();
     let length = body.len();
