@@ -30,6 +30,17 @@ pub struct Rates {
     pub written: Option<u64>,
 }
 
+impl Rates {
+    /// Rates in dollars for a million tokens; nothing when one of them is no price.
+    pub fn dollars(input: f64, output: f64, cached: Option<f64>) -> Option<Self> {
+        let cached = match cached {
+            Some(cached) => Some(micros(cached)?),
+            None => None,
+        };
+        Some(Self { input: micros(input)?, output: micros(output)?, cached, written: None })
+    }
+}
+
 /// What a model costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

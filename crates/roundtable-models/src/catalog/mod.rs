@@ -12,6 +12,7 @@ pub use profile::{Effort, EffortStyle, LateSystem, OutputMode, Profile, Quirks, 
 pub use row::{Auth, ModelRow, Vendor};
 
 use crate::http::{Caps, ClientError, HttpModel, Target, Timeouts};
+use crate::price::PriceTable;
 use crate::secret::Secret;
 
 /// The vendors that come with the program.
@@ -98,6 +99,8 @@ pub struct Endpoint {
     pub proxy: Option<Secret>,
     /// What is wanted of the model.
     pub tuning: Tuning,
+    /// What the model costs, when it is not what the catalog says.
+    pub price: Option<PriceTable>,
     /// How long it may take.
     pub timeouts: Timeouts,
     /// How much it may say.
@@ -188,6 +191,7 @@ impl Catalog {
     /// When the vendor is not known, or wants a key or an address that is not there.
     pub fn model(&self, name: &str, endpoint: Endpoint) -> Result<HttpModel, CatalogError> {
         let mut profile = Profile { tuning: endpoint.tuning, ..self.profile(name)? };
+        profile.price = endpoint.price.or(profile.price);
         let vendor = self.vendor(&profile.vendor)?;
         let key = endpoint.key.filter(|key| !key.is_empty());
         if key.is_none() && !vendor.key_optional {

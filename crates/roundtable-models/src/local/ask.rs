@@ -62,7 +62,7 @@ pub(super) fn seed(key: &str) -> u64 {
 
 fn persona(request: &ModelRequest) -> String {
     let texts: Vec<String> = texts(request, |role| role == Role::System);
-    let persona = beginning(texts.join("\n").trim(), PERSONA);
+    let persona = beginning(who(texts.join("\n").trim()), PERSONA);
     let name = &request.agent_name;
     let who = if persona.contains(name.as_str()) {
         persona
@@ -70,6 +70,17 @@ fn persona(request: &ModelRequest) -> String {
         format!("You are {name}. {persona}")
     };
     format!("{} You speak for yourself, in a few plain sentences.", who.trim())
+}
+
+/// Who somebody is, up to the second heading: rules and forms come after it, which a model of this
+/// size talks about instead of following them.
+fn who(persona: &str) -> &str {
+    let mut headings = persona.match_indices("\n# ");
+    let first = if persona.starts_with("# ") { Some(0) } else { headings.next().map(|(at, _)| at) };
+    match (first, headings.next()) {
+        (Some(_), Some((second, _))) => persona[..second].trim_end(),
+        _ => persona,
+    }
 }
 
 /// What was said lately, and then what is asked.
@@ -113,4 +124,20 @@ fn end(text: &str, most: usize) -> String {
         return rest.to_owned();
     }
     rest.split_once('\n').map_or(rest, |(_, rest)| rest).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_persona_with_rules_only_the_role_is_told() {
+        let role = "You are Ann.\n\n# Your role: Proponent\nYou argue for it.";
+        let rules = "\n\n# This round\nAnswer with JSON.\n# Form\nx";
+        assert_eq!(who(&format!("{role}{rules}")), role);
+        assert_eq!(who("# Role\nFor it.\n# Form\nx"), "# Role\nFor it.");
+        for whole in ["", "You are Ann.", role, "# Role", "You like #hash\n#tags\n#a"] {
+            assert_eq!(who(whole), whole);
+        }
+    }
 }
