@@ -1,5 +1,6 @@
 //! What a round came to, as whoever asked the question wants to know it.
 
+use super::position::sentences;
 use super::record::{Record, RecordedRound, RecordedTurn, Spent};
 use super::{Exit, Judgement, Level, Position, Purpose, Source, Stance, citation};
 use crate::context_request::{ContextRequest, Priority};
@@ -305,6 +306,9 @@ fn decide(judgement: &Judgement, responses: &[Response]) -> Decision {
         (Action::Verify, format!("{failed} of {} agents could not answer", responses.len()))
     } else if let Some(warning) = &judgement.groupthink {
         (Action::Verify, warning.clone())
+    } else if let Some(notice) = responses.iter().find_map(|response| response.notice.as_deref()) {
+        let notice = sentences(notice).next().unwrap_or(notice).trim_end_matches('.');
+        (Action::Verify, format!("agreement {agreement:.2}, but: {notice}"))
     } else {
         match level {
             Level::High => (Action::Proceed, format!("the panel agrees ({agreement:.2})")),

@@ -73,7 +73,11 @@ impl Record {
             names.join(", ")
         };
         match measure.clusters.as_slice() {
-            [] | [_] => "The positions are close to each other.".to_owned(),
+            [] => "Nobody answered.".to_owned(),
+            [alone] if alone.len() == 1 => {
+                format!("Only {} answered, so there is nothing to compare.", group(alone))
+            }
+            [_] => "The positions are close to each other.".to_owned(),
             clusters => {
                 let groups: Vec<String> = clusters.iter().map(group).collect();
                 let count = clusters.len();

@@ -104,7 +104,7 @@ impl Measure {
     }
 }
 
-/// The mean likeness of all pairs; one alone agrees with itself.
+/// The mean likeness of all pairs; one alone has nobody to agree with.
 fn agreement(positions: &[Measured]) -> f64 {
     let pairs = positions
         .iter()
@@ -115,11 +115,7 @@ fn agreement(positions: &[Measured]) -> f64 {
         sum += pair;
         count += 1.0;
     }
-    match (positions.len(), count > 0.0) {
-        (0, _) => 0.0,
-        (_, false) => 1.0,
-        (_, true) => sum / count,
-    }
+    if count > 0.0 { sum / count } else { 0.0 }
 }
 
 /// How alike two positions are, from 0 to 1. Stances outweigh words: those who say the same of one
