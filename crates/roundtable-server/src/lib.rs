@@ -40,6 +40,7 @@ mod wire;
 pub use access::{Access, Replaced};
 pub use app::Limits;
 pub use auth::{Principal, Tokens};
+pub use debate::report;
 pub use host::{HOST, HostModel};
 pub use mcp::{serve_pipes, serve_stdio};
 pub use routes::Door;

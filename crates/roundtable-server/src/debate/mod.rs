@@ -5,10 +5,12 @@ pub(crate) mod ask;
 pub(crate) mod detail;
 mod hold;
 mod read;
+mod report;
 mod wait;
 
 pub(crate) use hold::{go_on, start};
 pub(crate) use read::{
     agents, citations, consensus, control, export, list, responses, round, synthesize, thoughts,
 };
+pub use report::report;
 pub(crate) use wait::{Silent, Watch};

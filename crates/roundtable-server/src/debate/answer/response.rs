@@ -50,6 +50,9 @@ pub(crate) struct AgentResponse {
     pub confidence_change: Option<f64>,
     /// The sources that it named.
     pub evidence_used: Vec<String>,
+    /// What people should know of the answer, whatever it says; tell them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
     /// Why it did not answer, if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -74,6 +77,7 @@ impl AgentResponse {
             confidence: position.confidence,
             confidence_change: response.confidence_change,
             evidence_used: response.citations.iter().filter_map(named).collect(),
+            notice: response.notice.clone(),
             error: response.failure().map(str::to_owned),
         }
     }
