@@ -13,5 +13,7 @@ pub(crate) fn introduced(who: &str, model: &str, why: &str) -> String {
         );
     }
     let said = format!("{who} speaks through {model} ({why}).");
-    if model == local::NAME { format!("{said}\n{}", local::NOTICE) } else { said }
+    // A name of the configuration is followed by all that it stands for.
+    let is_local = model.split([' ', ',']).any(|word| word == local::NAME);
+    if is_local { format!("{said}\n{}", local::NOTICE) } else { said }
 }

@@ -121,6 +121,24 @@ pub(crate) struct ModelEntry {
     /// How freely it chooses its words.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
+    /// What it costs, where the catalog does not know, or knows an older price.
+    pub price: Price,
+}
+
+/// What a model costs, in dollars for a million tokens. A limit of money can be held to only where
+/// prices are known.
+#[derive(Deserialize, JsonSchema, Clone, Copy, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Price {
+    /// Tokens of the prompt.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub input: Option<f64>,
+    /// Tokens of the reply.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub output: Option<f64>,
+    /// Tokens of the prompt that come from the provider's cache; as others if nothing is said.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub cached: Option<f64>,
 }
 
 /// The models that run in this process: `roundtable models fetch` gets their weights.

@@ -11,7 +11,7 @@ use super::layers::Layers;
 use super::origin::Key;
 
 /// What the local model is called for short.
-const SHORT: &str = "local";
+pub(super) const SHORT: &str = "local";
 
 /// The file that the local model is read from, and whether it has to be the known one.
 pub(super) fn generator_file(layers: &Layers) -> Option<(PathBuf, Trust)> {

@@ -1,6 +1,7 @@
 //! What a configuration means by the name of a model.
 
 use roundtable::models::catalog::Effort as ModelEffort;
+use roundtable::models::price::{PriceTable, Rates};
 use roundtable::models::{Catalog, Tuning, local};
 
 use roundtable_server::HOST;
@@ -8,6 +9,7 @@ use roundtable_server::HOST;
 use super::choice::{self, SCRIPTED};
 use super::file::{Effort, ModelEntry};
 use super::layers::Layers;
+use super::local::SHORT;
 use super::mistake::{Mistake, Mistakes, hint};
 use super::origin::Key;
 use super::{Config, Origin};
@@ -21,8 +23,16 @@ pub(crate) enum Link {
     Host,
     /// The model that runs in this process.
     Local,
-    /// A vendor's model, `vendor/model`, with wishes.
-    Vendor(String, Tuning),
+    /// A vendor's model, `vendor/model`, with what is said of it.
+    Vendor(String, Wanted),
+}
+
+/// What is said of a vendor's model: what is wanted of it, and what it costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Wanted {
+    pub tuning: Tuning,
+    /// Nothing where the catalog's price counts.
+    pub price: Option<PriceTable>,
 }
 
 /// The vendors: those that are built in, and those of the file.
@@ -74,7 +84,7 @@ impl Config {
         links: &mut Vec<Link>,
     ) -> Result<(), String> {
         let Some(entry) = self.file.models.get(name) else {
-            links.push(self.link(name, Tuning::default())?);
+            links.push(self.link(name, Wanted::default())?);
             return Ok(());
         };
         // A model that is named twice on the way has been asked already.
@@ -85,11 +95,11 @@ impl Config {
         let Some(model) = &entry.model else {
             return Err(format!("\"{name}\" stands for no model; add model = \"vendor/model\""));
         };
-        links.push(self.link(model, tuning(entry))?);
+        links.push(self.link(model, wanted(entry))?);
         entry.fallback.iter().try_for_each(|next| self.add_links(next, seen, links))
     }
 
-    fn link(&self, name: &str, tuning: Tuning) -> Result<Link, String> {
+    fn link(&self, name: &str, wanted: Wanted) -> Result<Link, String> {
         if name == SCRIPTED {
             return Ok(Link::Scripted);
         }
@@ -101,7 +111,7 @@ impl Config {
         }
         if name.contains('/') {
             self.catalog.profile(name).map_err(|error| error.to_string())?;
-            return Ok(Link::Vendor(name.to_owned(), tuning));
+            return Ok(Link::Vendor(name.to_owned(), wanted));
         }
         if let Some(vendor) = self.catalog.vendors().get(name) {
             let model = choice::model_of(&self.layers, &self.catalog, name);
@@ -111,7 +121,7 @@ impl Config {
                 }
                 None => format!("which model of {name}? Write {name}/MODEL"),
             })?;
-            return Ok(Link::Vendor(model, tuning));
+            return Ok(Link::Vendor(model, wanted));
         }
         let known = self.file.models.keys().chain(self.catalog.vendors().keys());
         let hint = hint(name, known.map(String::as_str));
@@ -132,13 +142,15 @@ impl Config {
             .collect();
         match names.as_slice() {
             [only] if *only == name => name.to_owned(),
+            // The short name of the local model says no more than its name.
+            [local::NAME] if name == SHORT => local::NAME.to_owned(),
             names => format!("{name}: {}", names.join(", else ")),
         }
     }
 
     /// A name that still means the same when a vendor's default is another one.
     pub(super) fn settled(&self, name: String) -> String {
-        match self.link(&name, Tuning::default()) {
+        match self.link(&name, Wanted::default()) {
             Ok(Link::Vendor(full, _)) if !self.file.models.contains_key(&name) => full,
             Ok(Link::Local) if !self.file.models.contains_key(&name) => local::NAME.to_owned(),
             _ => name,
@@ -152,11 +164,17 @@ impl Config {
     }
 }
 
-fn tuning(entry: &ModelEntry) -> Tuning {
+fn wanted(entry: &ModelEntry) -> Wanted {
     let effort = entry.effort.map(|effort| match effort {
         Effort::Low => ModelEffort::Low,
         Effort::Medium => ModelEffort::Medium,
         Effort::High => ModelEffort::High,
     });
-    Tuning { effort, temperature: entry.temperature }
+    let said = &entry.price;
+    let both = said.input.zip(said.output);
+    let price = both.and_then(|(input, output)| Rates::dollars(input, output, said.cached));
+    Wanted {
+        tuning: Tuning { effort, temperature: entry.temperature },
+        price: price.map(|base| PriceTable { base, long: None }),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::file::{Mcp, Token};
+use super::file::{Mcp, Price, Token};
 use super::mistake::{Mistake, hint};
 use super::origin::Key;
 use super::reference::Link;
@@ -29,6 +29,9 @@ impl Config {
         }
         if let Some(agent) = &self.file.defaults.agent {
             self.check_agent_name(agent, Key::of(["defaults", "agent"]), &mut found);
+        }
+        for (name, entry) in &self.file.models {
+            self.check_price(name, &entry.price, &mut found);
         }
         for id in self.file.agents.keys() {
             self.check_agent(id, &mut found);
@@ -65,13 +68,24 @@ impl Config {
         };
         for link in links {
             let wrong = match link {
-                Link::Vendor(full, tuning) => self.http(&full, tuning).map(drop),
+                Link::Vendor(full, wanted) => self.http(&full, wanted).map(drop),
                 Link::Local => self.check_generator(),
                 Link::Scripted | Link::Host => Ok(()),
             };
             if let Err(what) = wrong {
                 self.note(key.clone(), what, found);
             }
+        }
+    }
+
+    /// Half a price would make a limit of money worth nothing.
+    fn check_price(&self, name: &str, price: &Price, found: &mut Vec<Mistake>) {
+        let parts = [price.input, price.output, price.cached];
+        let said = parts.iter().any(Option::is_some);
+        let numbers = parts.iter().flatten().all(|part| part.is_finite());
+        if said && !(price.input.is_some() && price.output.is_some() && numbers) {
+            let what = "a price has both input and output, in dollars for a million tokens";
+            self.note(Key::of(["models", name, "price"]), what, found);
         }
     }
 
@@ -94,7 +108,10 @@ impl Config {
         }
         let model = self.model_of_agent(id);
         if entry.limits.dollars.is_some() && !self.is_priced(&model) {
-            let what = format!("no price is known for {model}; set limits in tokens or calls");
+            let what = format!(
+                "no price is known for {model}; say price = {{ input = …, output = … }} of a name \
+                 under [models], or set limits in tokens or calls"
+            );
             self.note(key.join("limits").join("dollars"), what, found);
         }
         for (index, tool) in entry.tools.iter().enumerate() {
@@ -112,7 +129,9 @@ impl Config {
         let priced = |link: &Link| match link {
             Link::Scripted | Link::Host => false,
             Link::Local => true,
-            Link::Vendor(full, _) => self.catalog.price(full).is_some(),
+            Link::Vendor(full, wanted) => {
+                wanted.price.is_some() || self.catalog.price(full).is_some()
+            }
         };
         self.links(model).map_or(true, |links| links.iter().all(priced))
     }

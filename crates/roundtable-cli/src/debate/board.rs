@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundtable::core::agent::Agent;
-use roundtable::core::debate::Purpose;
+use roundtable::core::debate::{Purpose, is_named_after};
 use roundtable::core::event::{
     Body, Event, IterationEvent, Opening, RoundEvent, SessionEvent, Task, ToolCallEvent, TurnEvent,
 };
@@ -179,9 +179,4 @@ impl Board {
             None => format!("Round {number}"),
         }
     }
-}
-
-/// Whether a name is a role with at most a number behind it.
-fn is_named_after(name: &str, role: &str) -> bool {
-    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').eq_ignore_ascii_case(role)
 }

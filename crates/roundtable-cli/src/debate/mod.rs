@@ -3,7 +3,6 @@
 mod board;
 mod budget;
 mod hold;
-mod json;
 mod panel;
 mod progress;
 mod report;
@@ -173,19 +172,20 @@ async fn finish(
     let record = record?;
     let findings = record.last_round().and_then(|number| record.findings(number));
     let over = record.status == Status::Completed;
-    if let Some(findings) = &findings {
-        show.end(&record, findings, over);
-    }
-    match (over, findings.is_some_and(|findings| !findings.requests.is_empty())) {
-        (true, _) => {
-            show.note(&format!("Minutes: {}", config.command(&format!("export {id}"))));
-        }
+    let asks = findings.as_ref().is_some_and(|findings| !findings.requests.is_empty());
+    let next = match (over, asks) {
+        (true, _) => format!("Minutes: {}", config.command(&format!("export {id}"))),
         (false, true) => {
-            let answer = config.command(&format!("continue {id} \"…\""));
-            show.note(&format!("Answer and go on: {answer}"));
+            format!("Answer and go on: {}", config.command(&format!("continue {id} \"…\"")))
         }
-        (false, false) => show.note(&format!("Go on: {again}")),
+        (false, false) => format!("Go on: {again}"),
+    };
+    if let Some(findings) = &findings {
+        show.end(&record, findings, over, &next);
     }
+    // A terminal writes the keys that were pressed: what follows begins a line of its own.
+    let gap = if stopped.is_some() { "\n" } else { "" };
+    show.note(&format!("{gap}{next}"));
     Ok(code)
 }
 

@@ -18,7 +18,7 @@ use super::board::{Board, Speech};
 use super::progress::Progress;
 use super::words::readable;
 use super::wrap::{Wrap, wrapped};
-use super::{json, panel, report};
+use super::{panel, report};
 use crate::out;
 
 /// The widest lines that are pleasant to read.
@@ -270,11 +270,16 @@ impl Show {
         self.say_lines(&report::round(record, findings));
     }
 
-    /// What the debate came to, or how it stands.
-    pub fn end(&mut self, record: &Record, findings: &Findings, over: bool) {
+    /// What the debate came to, or how it stands, and what to do next.
+    pub fn end(&mut self, record: &Record, findings: &Findings, over: bool, next: &str) {
         self.progress.clear();
         match self.paper {
-            Paper::Json => put(&json::line(record, findings)),
+            Paper::Json => {
+                if let Some(mut line) = roundtable_server::report(record, findings.number, next) {
+                    line["kind"] = "findings".into();
+                    put(&format!("{line}\n"));
+                }
+            }
             Paper::Plain | Paper::Live { .. } if over => {
                 self.say_lines(&report::end(record, findings));
             }

@@ -155,6 +155,19 @@ pub fn roundtable() -> Command {
     command
 }
 
+/// Where the weights are that tests use.
+pub fn weights() -> PathBuf {
+    let named = std::env::var_os("ROUNDTABLE_MODELS_DIR").map(Into::into);
+    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models");
+    let directory: PathBuf = named.unwrap_or(usual);
+    assert!(
+        directory.join("all-MiniLM-L6-v2/model.safetensors").is_file(),
+        "no weights in {}; `cargo xtask test` fetches them",
+        directory.display()
+    );
+    directory
+}
+
 /// Waits for a run to end.
 pub fn finish(child: Child) -> Ran {
     child.wait_with_output().unwrap().into()

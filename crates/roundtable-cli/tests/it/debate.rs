@@ -5,11 +5,11 @@ use std::io::Write as _;
 use roundtable_testing::provider::Answer;
 use serde_json::{Value, json};
 
-use crate::binary::{Home, Ran, finish, read_until, signal, steady};
+use crate::binary::{Home, Ran, finish, read_until, steady};
 use crate::provider::{Provider, calls, says, words};
 
 /// Two named agents on one provider, one attempt each, so that nothing waits.
-fn home(provider: &Provider) -> Home {
+pub fn home(provider: &Provider) -> Home {
     let home = Home::new();
     let text = format!(
         "[defaults]\nmodel = \"vllm/m\"\nretry = {{ attempts = 1 }}\n\
@@ -20,11 +20,11 @@ fn home(provider: &Provider) -> Home {
     home
 }
 
-fn position(stance: &str, position: &str, confidence: f64) -> Answer {
+pub fn position(stance: &str, position: &str, confidence: f64) -> Answer {
     says(&json!({ "stance": stance, "position": position, "reasoning": "It is so.", "confidence": confidence }).to_string())
 }
 
-fn analysis(agreement: f64) -> Answer {
+pub fn analysis(agreement: f64) -> Answer {
     let consensus = json!({
         "agreement": agreement,
         "clusters": [{ "agents": ["Ada"], "view": "now" }, { "agents": ["Ben"], "view": "later" }],
@@ -38,7 +38,7 @@ fn analysis(agreement: f64) -> Answer {
 }
 
 /// Two rounds of two agents and an analyst.
-fn two_rounds() -> Vec<Answer> {
+pub fn two_rounds() -> Vec<Answer> {
     vec![
         position("YES", "Begin now.", 0.8),
         position("NO", "Wait.", 0.6),
@@ -49,18 +49,21 @@ fn two_rounds() -> Vec<Answer> {
     ]
 }
 
-const DEBATE: [&str; 6] = ["debate", "Should we begin?", "--mode", "adversarial", "--rounds", "2"];
+pub const DEBATE: [&str; 6] =
+    ["debate", "Should we begin?", "--mode", "adversarial", "--rounds", "2"];
 
-fn as_json(out: &str) -> Vec<Value> {
+pub fn as_json(out: &str) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// What a debate came to, without what differs from run to run.
-fn findings(ran: &Ran) -> Value {
+pub fn findings(ran: &Ran) -> Value {
     assert_eq!((ran.err.as_str(), ran.code), ("", Some(0)), "{}", ran.out);
     let mut last = as_json(&ran.out).pop().unwrap();
     assert_eq!(last["kind"], "findings");
-    last["sessionId"].take();
+    for own in ["/sessionId", "/nextStep", "/metadata/detailReference", "/consensus/sessionId"] {
+        assert_ne!(last.pointer_mut(own).unwrap().take(), Value::Null, "{own}");
+    }
     last
 }
 
@@ -158,11 +161,11 @@ fn without_any_key_scripted_voices_argue_and_it_is_said_once() {
     Analyst · scripted:
     I am Analyst, a scripted voice and not a model: I hold no position.
 
-    Consensus high, agreement 0.87.
-    The positions are close to each other (agreement 0.87, high).
+    Consensus high, agreement 1.00.
+    The positions are close to each other.
 
     The debate is over: all rounds are done.
-    Decision: act on it: the panel agrees (0.87).
+    Decision: check it first: agreement 1.00, but: A scripted voice spoke, and no model.
     It took 2 model calls and 720 tokens.
     ");
     assert_eq!(ran.err.matches("No model speaks, only a scripted voice").count(), 1, "{}", ran.err);
@@ -182,6 +185,12 @@ fn as_json_every_event_is_a_line_and_the_last_line_is_what_it_came_to() {
     assert_eq!(last["decision"]["consensusLevel"], "high");
     assert_eq!(last["agentResponses"][1]["position"], "A pilot is fine.");
     assert_eq!(last["usage"]["calls"], 6);
+    // The names are those of MCP and HTTP, with what the calls for details would add.
+    assert_eq!(last["agentResponses"][1]["reasoning"], "It is so.");
+    assert_eq!(last["consensus"]["measured"]["by"], "hashed-ngrams-1/512");
+    assert_eq!(last["consensus"]["added"]["lastVote"]["yes"], 2);
+    let next = &as_json(&ran.out).pop().unwrap()["nextStep"];
+    assert!(next.as_str().unwrap().starts_with("Minutes: roundtable export ses_"), "{next}");
 }
 
 #[test]
@@ -214,7 +223,7 @@ fn consensus_and_a_budget_end_it_early_and_say_so() {
 }
 
 /// The first round, in which Ada asks for something, and a second one.
-fn asking() -> Vec<Answer> {
+pub fn asking() -> Vec<Answer> {
     let question = r#"{"query":"How old is she?","reason":"It matters.","priority":"required"}"#;
     let mut answers = vec![calls("request_context", question)];
     answers.extend(two_rounds());
@@ -332,70 +341,15 @@ fn killed_in_the_middle_it_goes_on_to_the_same_findings_and_no_recorded_call_is_
         let mut expected = whole.clone();
         expected["usage"]["calls"].take();
         for found in [&mut again, &mut expected] {
-            found["added"]["usage"].take();
+            found["consensus"]["added"]["usage"].take();
+            for response in found["agentResponses"].as_array_mut().unwrap() {
+                response["usage"]["calls"].take();
+            }
         }
         assert_eq!(again, expected, "cut at {cut_at}");
         assert_eq!(provider.received().len(), 7, "six answers, and the one that was cut off");
         home.assert_sound();
     }
-}
-
-#[test]
-fn a_signal_lets_the_call_finish_a_second_one_does_not_wait_and_continue_goes_on() {
-    let mut answers = two_rounds();
-    answers.insert(1, Answer::Stall(words("{\"position\": \"Be")));
-    let provider = Provider::start(answers);
-    let home = home(&provider);
-    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
-    let (mut out, mut seen) = (child.stdout.take().unwrap(), String::new());
-    assert!(read_until(&mut out, &mut seen, |seen| seen.contains("(YES")), "{seen}");
-    signal(&child, "-INT");
-    let mut err = child.stderr.take().unwrap();
-    let mut told = Vec::new();
-    while !String::from_utf8_lossy(&told).contains("another signal stops at once") {
-        let mut byte = [0];
-        std::io::Read::read_exact(&mut err, &mut byte).unwrap();
-        told.extend(byte);
-    }
-    signal(&child, "-INT");
-    std::io::Read::read_to_end(&mut err, &mut told).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let session = home.session();
-    let told = String::from_utf8(told).unwrap();
-    assert!(
-        told.contains(&format!("\nGo on: roundtable continue {session} --data-dir ")),
-        "{told}"
-    );
-    let ran = home.run_with(&[], &["continue", &session]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(
-        ran.out.starts_with("\nRound 1/2\n\nAda · proponent · vllm/m:\nBegin now.\n"),
-        "{}",
-        ran.out
-    );
-    assert!(ran.out.contains("Decision: act on it: the panel agrees (0.80)."), "{}", ran.out);
-    home.assert_sound();
-}
-
-#[test]
-fn a_signal_at_the_prompt_does_not_wait_for_someone_to_type() {
-    let provider = Provider::start(asking());
-    let home = home(&provider);
-    let mut child = home.command(&[], &DEBATE).spawn().unwrap();
-    let mut err = child.stderr.take().unwrap();
-    let mut told = Vec::new();
-    while !String::from_utf8_lossy(&told).contains("Your answer") {
-        let mut byte = [0];
-        std::io::Read::read_exact(&mut err, &mut byte).unwrap();
-        told.extend(byte);
-    }
-    signal(&child, "-INT");
-    std::io::Read::read_to_end(&mut err, &mut told).unwrap();
-    assert!(child.stdin.is_some(), "somebody could have typed");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(
-        String::from_utf8_lossy(&told).contains("\nAnswer and go on: roundtable continue ses_")
-    );
 }
 
 #[test]

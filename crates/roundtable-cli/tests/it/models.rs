@@ -1,9 +1,8 @@
 //! `roundtable models`, with packagers that are shell scripts on the path.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 
-use crate::binary::{Home, Ran};
+use crate::binary::{Home, Ran, weights};
 
 /// Programs of these names, in a folder that is the whole path.
 fn install(home: &Home, programs: &[(&str, &str)]) -> String {
@@ -17,19 +16,6 @@ fn install(home: &Home, programs: &[(&str, &str)]) -> String {
 fn fetch(home: &Home, path: &str, more: &[(&str, &str)], arguments: &[&str]) -> Ran {
     let variables = [&[("PATH", path)], more].concat();
     home.run_with(&variables, &[&["models", "fetch"], arguments].concat())
-}
-
-/// Where the weights are that tests use.
-fn weights() -> std::path::PathBuf {
-    let named = std::env::var_os("ROUNDTABLE_MODELS_DIR").map(Into::into);
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models");
-    let directory: std::path::PathBuf = named.unwrap_or(usual);
-    assert!(
-        directory.join("all-MiniLM-L6-v2/model.safetensors").is_file(),
-        "no weights in {}; `cargo xtask test` fetches them",
-        directory.display()
-    );
-    directory
 }
 
 #[test]

@@ -1,19 +1,33 @@
-//! What a person at a terminal sees of a debate. The terminal is Python's; without it, nothing is
-//! looked at.
+//! What a person at a terminal sees of a debate. The terminal is Python's: there is none in Rust's
+//! standard library, and a test that cannot look fails.
 
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
 
-use crate::binary::{Home, roundtable};
+use roundtable_testing::provider::Answer;
 
-/// Runs a command in a terminal of 60 columns, and prints everything that it wrote.
+use crate::binary::{Home, finish, roundtable, steady};
+use crate::debate::{DEBATE, home, two_rounds};
+use crate::provider::{Provider, words};
+
+/// Runs a command in a terminal of so many columns and prints everything that it wrote. What comes in
+/// is typed, and so are the keys behind certain words as soon as the screen has these.
 const TERMINAL: &str = r#"
-import fcntl, os, pty, struct, subprocess, sys, termios
-ours, theirs = pty.openpty()
-fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-child = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True)
-os.close(theirs)
-out = b""
+import fcntl, os, pty, select, struct, sys, termios
+columns, steps, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+steps = [step.split("=>") for step in steps.split("|") if step]
+child, ours = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    os.execv(command[0], command)
+out, looked, watched = b"", 0, [ours, 0]
 while True:
+    ready, _, _ = select.select(watched, [], [])
+    if 0 in ready:
+        keys = os.read(0, 4096)
+        os.write(ours, keys) if keys else watched.remove(0)
+    if ours not in ready:
+        continue
     try:
         piece = os.read(ours, 65536)
     except OSError:
@@ -21,8 +35,12 @@ while True:
     if not piece:
         break
     out += piece
+    if steps and (at := out.find(steps[0][0].encode(), looked)) >= 0:
+        looked = at + len(steps[0][0])
+        os.write(ours, steps.pop(0)[1].encode().decode("unicode_escape").encode())
 sys.stdout.buffer.write(out)
-sys.exit(child.wait())
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status))
 "#;
 
 /// What is left on the screen: no colours, and no line that was overwritten.
@@ -44,32 +62,39 @@ fn screen(bytes: &[u8]) -> String {
     plain.lines().map(last).collect::<Vec<_>>().join("\n")
 }
 
-fn seen(home: &Home, arguments: &[&str]) -> Option<String> {
-    let binary = roundtable().get_program().to_owned();
+/// A command at a terminal; what comes into it is typed.
+fn start(home: &Home, columns: u32, steps: &str, arguments: &[&str]) -> Child {
     let mut command = Command::new("python3");
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("TERM", "xterm-256color");
-    command.args(["-c", TERMINAL]).arg(binary).args(arguments);
-    command.arg("--data-dir").arg(home.path());
-    match command.output() {
-        Ok(output) => {
-            let seen = screen(&output.stdout);
-            assert!(output.status.success(), "{seen}{}", String::from_utf8_lossy(&output.stderr));
-            Some(seen)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("there is no python3: no terminal was looked at");
-            None
-        }
-        Err(error) => panic!("python3: {error}"),
-    }
+    command.current_dir(home.path().parent().unwrap());
+    command.args(["-c", TERMINAL, &columns.to_string(), steps]);
+    command.arg(roundtable().get_program()).args(arguments).arg("--data-dir").arg(home.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap_or_else(|error| {
+        panic!("python3 has to be there, because it brings the terminal: {error}")
+    })
 }
+
+/// What is seen of a command at a terminal, and how it ended.
+fn seen(home: &Home, columns: u32, steps: &str, arguments: &[&str]) -> (String, Option<i32>) {
+    end(start(home, columns, steps, arguments))
+}
+
+fn end(child: Child) -> (String, Option<i32>) {
+    let output = child.wait_with_output().unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(complaints, "", "the terminal itself went wrong");
+    (screen(&output.stdout), output.status.code())
+}
+
+const TWO: [&str; 8] =
+    ["debate", "Should we begin?", "--mode", "adversarial", "--agents", "2", "--rounds", "1"];
 
 #[test]
 fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     let home = Home::new();
-    let arguments =
-        ["debate", "Should we begin?", "--mode", "adversarial", "--agents", "2", "--rounds", "1"];
-    let Some(seen) = seen(&home, &arguments) else { return };
+    let (seen, code) = seen(&home, 60, "", &TWO);
+    assert_eq!(code, Some(0), "{seen}");
     let (_, panels) = seen.split_once("Round 1/1\n").unwrap();
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
     insta::assert_snapshot!(panels, @r"
@@ -84,24 +109,82 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     │ position.
     └
 
-    Consensus low, agreement 0.19.
-    The positions fall into 2 groups: Proponent; Opponent
-    (agreement 0.19, low).
+    Consensus low, agreement 0.20.
+    The positions fall into 2 groups: Proponent; Opponent.
 
     The debate is over: all rounds are done.
-    Decision: not yet: the panel is divided (0.19); read the
-    positions.
+    Decision: check it first: agreement 0.20, but: A scripted
+    voice spoke, and no model.
     It took 2 model calls and 841 tokens.
     ");
+}
+
+#[test]
+fn a_wide_terminal_has_lines_that_are_pleasant_to_read() {
+    let home = Home::new();
+    let (seen, code) = seen(&home, 200, "", &TWO);
+    assert_eq!(code, Some(0), "{seen}");
+    let (_, panels) = seen.split_once("Round 1/1\n").unwrap();
+    let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
+    let widest = panels.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!((61..=100).contains(&widest), "{widest}: {panels}");
+    assert!(
+        panels.contains(
+            "\n│ I am Proponent, a scripted voice and not a model: I hold no position.\n└"
+        )
+    );
 }
 
 #[test]
 fn on_a_terminal_panels_of_a_parallel_mode_are_drawn_when_they_are_done() {
     let home = Home::new();
     let arguments = ["debate", "Should we begin?", "--agents", "3", "--rounds", "2"];
-    let Some(seen) = seen(&home, &arguments) else { return };
+    let (seen, code) = seen(&home, 60, "", &arguments);
+    assert_eq!(code, Some(0), "{seen}");
     for name in ["Synthesizer", "Analyst", "Creative"] {
         assert_eq!(seen.matches(&format!("\n┌ {name} · scripted\n│ I am")).count(), 2, "{seen}");
     }
     assert!(seen.contains("\nRound 2/2\n") && !seen.contains("have answered"), "{seen}");
+}
+
+#[test]
+fn ctrl_c_lets_go_of_the_screen_says_how_to_go_on_and_continue_does() {
+    let mut answers = two_rounds();
+    answers.insert(1, Answer::Stall(words("{\"position\": \"Let us wait for ")));
+    let provider = Provider::start(answers);
+    let home = home(&provider);
+    // When the provider keeps Ben waiting the keys are pressed, and then once more.
+    let mut child = start(&home, 60, "stops at once=>\\x03", &DEBATE);
+    while provider.received().len() < 2 {
+        std::thread::yield_now();
+    }
+    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+    let (first, code) = end(child);
+    assert_eq!(code, Some(130), "{first}");
+    let told = steady(&first);
+    let (_, told) = told.split_once("└ YES · confidence 0.80\n").unwrap();
+    assert!(!told.contains("is thinking"), "the line is gone: {told}");
+    assert!(told.contains("\nStopping: what runs is finished and recorded"), "{told}");
+    assert!(told.contains("\nGo on: roundtable continue ses_…"), "{told}");
+    let (second, code) = seen(&home, 60, "", &["continue", &home.session()]);
+    assert_eq!(code, Some(0), "{second}");
+    assert!(second.contains("\nDecision: act on it: the panel agrees (0.80).\n"), "{second}");
+    home.assert_sound();
+}
+
+#[test]
+fn what_an_agent_asks_is_asked_at_the_terminal_and_typed_there() {
+    let provider = Provider::start(crate::debate::asking());
+    let home = home(&provider);
+    let (seen, code) = seen(&home, 60, "not available):=>Nineteen.\\n", &DEBATE);
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("\nAda asks (required): How old is she?\n"), "{seen}");
+    assert!(provider.received()[4].body["messages"].to_string().contains("Nineteen."));
+}
+
+#[test]
+fn without_a_terminal_nothing_is_drawn() {
+    let home = Home::new();
+    let ran = finish(home.command(&[], &TWO).spawn().unwrap());
+    assert!(!ran.out.contains(['┌', '│', '\u{1b}', '\r']), "{}", ran.out);
 }

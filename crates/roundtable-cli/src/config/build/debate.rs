@@ -103,7 +103,7 @@ impl Config {
     /// Whether everything is there to ask a model.
     fn can_be_asked(&self, model: &str) -> bool {
         let ready = |link: Link| match link {
-            Link::Vendor(full, tuning) => self.http(&full, tuning).is_ok(),
+            Link::Vendor(full, wanted) => self.http(&full, wanted).is_ok(),
             Link::Scripted | Link::Host | Link::Local => false,
         };
         self.links(model).is_ok_and(|links| links.into_iter().all(ready))

@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use roundtable::core::event::CallRecord;
 use roundtable::models::catalog::Auth;
 use roundtable::models::scripted::{Reply, Script, ScriptedModel};
 use roundtable::models::{
-    CatalogError, Endpoint, Fallback, HttpModel, Retry, RetryPolicy, Timeouts, Tuning,
+    CatalogError, Endpoint, Fallback, HttpModel, Retry, RetryPolicy, Timeouts,
 };
-use roundtable::ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
+use roundtable::ports::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream};
 use roundtable::prelude::StreamExt as _;
 
 use super::super::file;
 use super::super::mistake::Mistakes;
 use super::super::origin::Key;
-use super::super::reference::Link;
+use super::super::reference::{Link, Wanted};
 use super::{Config, Needs};
 
 /// Hears of every attempt that failed: of which model, and why.
@@ -42,8 +43,8 @@ impl Config {
                         needs.local.model(self).map_err(|what| self.about_model(name, what))?;
                     Ok(Arc::new(model))
                 }
-                Link::Vendor(full, tuning) => {
-                    let model = self.http(full, *tuning);
+                Link::Vendor(full, wanted) => {
+                    let model = self.http(full, *wanted);
                     let inner = model.map_err(|what| self.about_model(name, what))?;
                     let watched = Watched { name: full.clone(), inner, watch: watch.clone() };
                     Ok(Arc::new(Retry::new(Arc::new(watched), self.retry())))
@@ -54,7 +55,7 @@ impl Config {
     }
 
     /// A model of a vendor.
-    pub(in super::super) fn http(&self, full: &str, tuning: Tuning) -> Result<HttpModel, String> {
+    pub(in super::super) fn http(&self, full: &str, wanted: Wanted) -> Result<HttpModel, String> {
         let vendor = full.split('/').next().unwrap_or_default();
         let said = self.file.providers.get(vendor);
         let endpoint = Endpoint {
@@ -67,7 +68,8 @@ impl Config {
             base_url: said.and_then(|said| said.base_url.clone()),
             headers: said.map(|said| said.headers.clone()).unwrap_or_default(),
             proxy: said.and_then(|said| said.proxy.clone()),
-            tuning,
+            tuning: wanted.tuning,
+            price: wanted.price,
             timeouts: self.timeouts(),
             ..Endpoint::default()
         };
@@ -130,6 +132,9 @@ fn millis(said: Option<u64>, usual: Duration) -> Duration {
 /// Voices that say what they are, so that nobody takes them for a model.
 struct Voices;
 
+/// What people should know of what they say.
+const VOICE: &str = "A scripted voice spoke, and no model.";
+
 #[async_trait]
 impl Model for Voices {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
@@ -141,7 +146,14 @@ impl Model for Voices {
             }
         });
         let script = Script::default().voice(request.scope.agent.suffix(), [reply]);
-        ScriptedModel::forgetful(script).stream(request).await
+        let chunks = ScriptedModel::forgetful(script).stream(request).await?;
+        let labelled = chunks.map(|chunk| match chunk {
+            Ok(Chunk::Done(record)) => {
+                Ok(Chunk::Done(CallRecord { notice: Some(VOICE.to_owned()), ..record }))
+            }
+            other => other,
+        });
+        Ok(labelled.boxed())
     }
 }
 
