@@ -136,6 +136,22 @@ async fn whoever_hangs_up_during_the_last_round_gets_it_from_the_next_call() {
 }
 
 #[tokio::test]
+async fn a_client_that_hears_how_it_goes_and_hangs_up_loses_no_round() {
+    for transport in [Transport::Mcp2025, Transport::Mcp2026] {
+        let running = patient().await;
+        let caller = running.caller(transport);
+        let session = begun(&caller).await;
+        let mut params = call(&session);
+        params["_meta"] = json!({ "progressToken": "p" });
+        let request = caller.request("tools/call", params);
+        let said = request.hang_up_after(begins(&running, &session, 2)).await;
+        assert!(!said.contains("structuredContent"), "{transport:?}: no answer yet: {said}");
+        not_lost(&running, &caller, &session).await;
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn an_editor_that_is_closed_while_it_waits_loses_no_round() {
     for transport in [Transport::Pipes2025, Transport::Pipes2026] {
         let running = patient().await;
