@@ -2,7 +2,8 @@
 //! gone is answered no more, and what is being sent to them ends.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::BoxError;
 use axum::body::{Body, HttpBody};
@@ -15,6 +16,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderMap, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::watch;
+use tokio::time::Sleep;
 
 use crate::app::App;
 use crate::auth::{Principal, TokenDigest, Tokens, bearer};
@@ -156,6 +158,10 @@ fn guarded(body: Body, mut pass: Pass) -> Body {
     Body::new(Guarded { body, revoked, stage: Stage::Sending })
 }
 
+/// How long a body has to say why it ends. It hears of that as the guard does, but not at the same
+/// moment.
+const LAST_WORD: Duration = Duration::from_millis(200);
+
 struct Guarded {
     body: Body,
     revoked: BoxFuture<'static, ()>,
@@ -164,8 +170,8 @@ struct Guarded {
 
 enum Stage {
     Sending,
-    /// The pass is gone; the body may say why it ends.
-    LastWord,
+    /// The pass is gone; the body may say why it ends, for so long.
+    LastWord(Pin<Box<Sleep>>),
     Over,
 }
 
@@ -178,19 +184,21 @@ impl HttpBody for Guarded {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         if matches!(self.stage, Stage::Sending) && self.revoked.poll_unpin(context).is_ready() {
-            self.stage = Stage::LastWord;
+            self.stage = Stage::LastWord(Box::pin(tokio::time::sleep(LAST_WORD)));
         }
         let next = Pin::new(&mut self.body).poll_frame(context).map_err(Into::into);
-        match (&self.stage, next) {
-            (Stage::Sending, next) => next,
-            (_, Poll::Ready(None)) => Poll::Ready(None),
-            (Stage::LastWord, Poll::Ready(word)) => {
+        match (&mut self.stage, next) {
+            (Stage::Sending, next) => return next,
+            (_, Poll::Ready(None)) => return Poll::Ready(None),
+            (Stage::LastWord(_), Poll::Ready(word)) => {
                 self.stage = Stage::Over;
-                Poll::Ready(word)
+                return Poll::Ready(word);
             }
-            // Broken off, so that nobody takes it for the whole.
-            (_, _) => Poll::Ready(Some(Err("the token was revoked".into()))),
+            (Stage::LastWord(time), Poll::Pending) => ready!(time.as_mut().poll(context)),
+            (Stage::Over, _) => {}
         }
+        // Broken off, so that nobody takes it for the whole.
+        Poll::Ready(Some(Err("the token was revoked".into())))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -204,7 +212,7 @@ impl HttpBody for Guarded {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
+    use futures_util::{StreamExt as _, stream};
     use http::header::AUTHORIZATION;
     use roundtable::models::Secret;
 
@@ -297,6 +305,34 @@ mod tests {
         });
         assert_eq!(ended.await, Err("the token was revoked".to_owned()));
         assert_eq!(pieces, 4, "a body may say one thing more");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn s04_a_body_that_says_nothing_any_more_breaks_off() {
+        let access = Access::from(tokens(&[(ANN, "ann")]));
+        let silent = stream::iter(["Hello."].map(Ok::<_, BoxError>)).chain(stream::pending());
+        let body = guarded(Body::from_stream(silent), admit(&access, ANN).unwrap());
+        let ended = read(body, |_| {
+            access.replace(Tokens::default());
+        });
+        assert_eq!(ended.await, Err("the token was revoked".to_owned()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn s04_a_body_may_hear_of_it_a_moment_later() {
+        let access = Access::from(tokens(&[(ANN, "ann")]));
+        let late = stream::once(async {
+            tokio::time::sleep(LAST_WORD / 2).await;
+            Ok::<_, BoxError>("Bye.")
+        });
+        let words = stream::iter(["Hello."].map(Ok::<_, BoxError>)).chain(late);
+        let body = guarded(Body::from_stream(words), admit(&access, ANN).unwrap());
+        let mut heard = Vec::new();
+        let ended = read(body, |piece| {
+            heard.push(piece.to_owned());
+            access.replace(Tokens::default());
+        });
+        assert_eq!((ended.await, heard), (Ok(()), vec!["Hello.".to_owned(), "Bye.".to_owned()]));
     }
 
     #[tokio::test]
