@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_core::budget::Price;
-use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
+use roundtable_ports::{Facts, Listener, Model, ModelError, ModelRequest, ModelStream};
 
 use crate::retry::{begin, may_be_billed};
 
@@ -45,7 +45,7 @@ impl Model for Fallback {
         self.chain.first()?.notice()
     }
 
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
         let (mut why, mut broken_off): (Option<ModelError>, u32) = (None, 0);
         for model in &self.chain {
             match begin(&**model, request.clone(), broken_off).await {
@@ -55,6 +55,8 @@ impl Model for Fallback {
                 Err(error) => {
                     broken_off += u32::from(may_be_billed(&error));
                     why = Some(why.filter(ModelError::is_transient).unwrap_or(error));
+                    // Who has heard one model begin would take another one's words for the end.
+                    request.listener = Listener::default();
                 }
             }
         }

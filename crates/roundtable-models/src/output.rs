@@ -150,6 +150,11 @@ impl Shaper {
         Self { shape, text: String::new(), given: None, said: false, called: false }
     }
 
+    /// Whether text is held back until the answer is whole.
+    pub fn holds(&self) -> bool {
+        matches!(self.shape, Shape::Held(_))
+    }
+
     /// Takes a chunk, and hands on those that may go on.
     ///
     /// # Errors

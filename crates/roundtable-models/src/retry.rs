@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{Stream, StreamExt as _};
-use roundtable_ports::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream};
+use roundtable_ports::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream};
 use serde::Deserialize;
 
 use crate::http::millis;
@@ -72,7 +72,7 @@ impl Retry {
         Self { inner, policy }
     }
 
-    async fn ask(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn ask(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
         let mut waited = Duration::ZERO;
         let (mut attempt, mut broken_off) = (1, 0);
         loop {
@@ -81,7 +81,7 @@ impl Retry {
                 Err(error) => error,
             };
             broken_off += u32::from(may_be_billed(&error));
-            let wait = self.policy.wait(request, attempt, &error);
+            let wait = self.policy.wait(&request, attempt, &error);
             waited = waited.saturating_add(wait);
             // A wait that the deadline would cut short is not begun.
             let hopeless = attempt >= self.policy.attempts || waited > self.policy.within;
@@ -90,6 +90,8 @@ impl Retry {
             }
             tokio::time::sleep(wait).await;
             attempt += 1;
+            // Who has heard one answer begin would take another one for its end.
+            request.listener = Listener::default();
         }
     }
 }
@@ -105,7 +107,7 @@ impl Model for Retry {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let asked = tokio::time::timeout(self.policy.within, self.ask(&request));
+        let asked = tokio::time::timeout(self.policy.within, self.ask(request));
         asked.await.unwrap_or(Err(ModelError::Timeout))
     }
 }

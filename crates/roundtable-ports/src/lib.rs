@@ -13,7 +13,7 @@ mod toolkit;
 
 pub use clock::{Clock, Ids};
 pub use embedder::{Embedder, EmbedderError, Space};
-pub use model::{Chunk, Facts, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
+pub use model::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
     Answered, Batch, Bell, CommandRecord, Directory, Drafts, FoundVector, Inbox, LeaseError,

@@ -1,5 +1,6 @@
 //! Whoever speaks for an agent.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +42,35 @@ pub struct ModelRequest {
     pub output: Option<OutputSchema>,
     /// How many tokens the reply may have.
     pub max_tokens: u32,
+    /// Who hears words that are held back until they are checked.
+    pub listener: Listener,
+}
+
+/// Hears what a model says while its answer is held back to be checked as a whole: a hint for
+/// people who wait, and never part of the answer. By default nobody listens.
+#[derive(Clone, Default)]
+pub struct Listener(Option<Arc<Hear>>);
+
+type Hear = dyn Fn(&str) + Send + Sync;
+
+impl Listener {
+    /// Someone who is told each piece of text as it comes.
+    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hear)))
+    }
+
+    /// Tells them, if someone listens.
+    pub fn hear(&self, text: &str) {
+        if let Some(hear) = &self.0 {
+            hear(text);
+        }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Listener" } else { "Nobody" })
+    }
 }
 
 /// Which tools a model may use.

@@ -7,7 +7,7 @@ use roundtable::core::id::{AgentId, IterationId, SessionId};
 use roundtable::core::message::Message;
 use roundtable::core::scope::{Place, Scope};
 use roundtable::models::Retry;
-use roundtable::ports::{Chunk, Model as _, ModelRequest, ToolChoice};
+use roundtable::ports::{Chunk, Listener, Model as _, ModelRequest, ToolChoice};
 
 use super::talk;
 
@@ -66,5 +66,6 @@ fn request() -> anyhow::Result<ModelRequest> {
         tool_choice: ToolChoice::Auto,
         output: None,
         max_tokens: 4096,
+        listener: Listener::default(),
     })
 }

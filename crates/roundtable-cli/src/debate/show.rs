@@ -53,8 +53,29 @@ pub(super) struct Show {
 struct Speaking {
     turn: TurnId,
     wrap: Wrap,
-    /// How much of the words of this model call is written, in bytes.
-    written: usize,
+    /// What is written of the words of this model call.
+    written: String,
+}
+
+impl Speaking {
+    /// What is to be written of these words. What is heard of an answer before it is checked may
+    /// differ from what it is in the end, when it had to be mended or asked for again: then it is
+    /// said so, and written as a whole.
+    fn go_on(&mut self, words: String) -> String {
+        let text = match words.strip_prefix(&self.written) {
+            Some(fresh) => self.wrap.push(fresh),
+            None => {
+                let before = self.wrap.finish();
+                format!(
+                    "{before}{}[what counts is this:]\n{}",
+                    panel::MARGIN,
+                    self.wrap.push(&words)
+                )
+            }
+        };
+        self.written = words;
+        text
+    }
 }
 
 impl Show {
@@ -164,10 +185,10 @@ impl Show {
         }
         let Some(speaking) = self.speaking.as_mut().filter(|own| own.turn == *turn) else { return };
         let mut rest = speaking.wrap.finish();
-        if cut_off && speaking.written > 0 {
+        if cut_off && !speaking.written.is_empty() {
             rest.push_str(&format!("{}[cut off; asked again]\n", panel::MARGIN));
         }
-        speaking.written = 0;
+        speaking.written.clear();
         put(&out::plain(&rest));
     }
 
@@ -179,7 +200,7 @@ impl Show {
         if !(is_shown && speech.alone && speech.purpose.speaks()) {
             return;
         }
-        let words = readable(&speech.said);
+        let words = out::plain(&readable(&speech.said));
         if words.is_empty() {
             return;
         }
@@ -187,12 +208,10 @@ impl Show {
             self.progress.clear();
             put(&panel::top(&out::plain(&self.board.heading(&speech.agent))));
             let wrap = Wrap::new(width, panel::MARGIN);
-            self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: 0 });
+            self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: String::new() });
         }
         let Some(speaking) = &mut self.speaking else { return };
-        let fresh = words.get(speaking.written..).unwrap_or_default();
-        speaking.written = words.len();
-        put(&speaking.wrap.push(&out::plain(fresh)));
+        put(&speaking.go_on(words));
     }
 
     fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
@@ -243,7 +262,9 @@ impl Show {
             return;
         }
         let Some(round) = &self.board.round else { return };
-        let open: Vec<&Speech> = round.speeches.values().filter(|speech| !speech.over).collect();
+        let mut open: Vec<&Speech> =
+            round.speeches.values().filter(|speech| !speech.over).collect();
+        open.sort_by_key(|speech| speech.place);
         let Some(one) = open.first() else { return };
         let stage = round.speeches.values().filter(|speech| speech.place.0 == one.place.0);
         let (done, of) =
@@ -320,4 +341,23 @@ impl Show {
 /// A reader that is gone is no reason to stop: the debate goes on without it.
 fn put(text: &str) {
     let _ = out::put(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_on_and_what_turns_out_otherwise_is_written_as_a_whole()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let turn = "trn_1".parse()?;
+        let wrap = Wrap::new(40, panel::MARGIN);
+        let mut speaking = Speaking { turn, wrap, written: String::new() };
+        let said =
+            ["Begin ", "Begin now ", "Wait a year. "].map(|words| speaking.go_on(words.to_owned()));
+        let margin = panel::MARGIN;
+        let anew = format!("\n{margin}[what counts is this:]\n{margin}Wait a year.");
+        assert_eq!(said, [format!("{margin}Begin"), " now".to_owned(), anew]);
+        Ok(())
+    }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
 use roundtable_core::input::{AskedCall, Reply, Report};
-use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, Ownership};
+use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, Ownership};
 
 use crate::engine::Engine;
 use crate::permit;
@@ -45,7 +45,7 @@ impl ModelCall {
         }
     }
 
-    async fn ask(self, request: ModelRequest) -> Result<Reply, ModelError> {
+    async fn ask(self, mut request: ModelRequest) -> Result<Reply, ModelError> {
         let clock = self.engine.parts().clock.clone();
         let started = clock.now();
         let Some(model) = &self.model else {
@@ -53,6 +53,7 @@ impl ModelCall {
                 "no model with this name is registered any more".to_owned(),
             ));
         };
+        let overheard = self.overhear(&mut request);
         let mut stream = model.stream(request).await?;
         let mut reply = Reply::default();
         let mut noted = Noted { bytes: 0, at: started };
@@ -62,7 +63,9 @@ impl ModelCall {
                 Chunk::Text(text) => {
                     bytes += text.len();
                     reply.text.push_str(&text);
-                    self.speech.say(&self.iteration, self.attempt, &text);
+                    if !overheard.load(Ordering::Relaxed) {
+                        self.speech.say(&self.iteration, self.attempt, &text);
+                    }
                     self.note(&reply.text, &mut noted, clock.now()).await;
                 }
                 Chunk::ToolCall { name, arguments, reference } => {
@@ -95,6 +98,21 @@ impl ModelCall {
             }
         }
         Err(ModelError::Broken("the answer ended before it was complete".to_owned()))
+    }
+
+    /// Says words of an answer that is data as they come, though it is held back until it is whole;
+    /// whether any came is known afterwards, so that they are not said twice.
+    fn overhear(&self, request: &mut ModelRequest) -> Arc<AtomicBool> {
+        let overheard = Arc::new(AtomicBool::new(false));
+        if request.output.is_some() {
+            let (speech, iteration) = (self.speech.clone(), self.iteration.clone());
+            let (attempt, heard) = (self.attempt, overheard.clone());
+            request.listener = Listener::new(move |text| {
+                heard.store(true, Ordering::Relaxed);
+                speech.say(&iteration, attempt, text);
+            });
+        }
+        overheard
     }
 
     /// Notes how far the answer is, now and then, in case of a crash. It is a courtesy: a failure

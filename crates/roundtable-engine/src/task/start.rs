@@ -11,7 +11,7 @@ use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Budget, ModelRequest, RunScope, ToolChoice};
+use roundtable_ports::{Budget, Listener, ModelRequest, RunScope, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
@@ -59,6 +59,7 @@ impl SessionTask {
             tool_choice: ToolChoice::Auto,
             output: rendered.output.clone(),
             max_tokens: agent.max_tokens,
+            listener: Listener::default(),
         };
         self.speech.begin(iteration, attempt, since);
         let call = ModelCall {

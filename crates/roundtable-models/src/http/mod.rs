@@ -183,7 +183,8 @@ impl Model for HttpModel {
         }
         let events = Events::new(response.bytes_stream().boxed(), patience, self.caps);
         let (decoder, shaper) = (wire.decoder(settings), Shaper::new(shape));
-        Ok(Reading::new(events, decoder, shaper, self.target.secrets.clone()).boxed())
+        let secrets = self.target.secrets.clone();
+        Ok(Reading::new(events, decoder, shaper, request.listener, secrets).boxed())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::Stream;
-use roundtable_ports::{Chunk, ModelError};
+use roundtable_ports::{Chunk, Listener, ModelError};
 use sse_stream::Sse;
 
 use super::body::Events;
@@ -19,6 +19,7 @@ pub struct Reading {
     events: Events,
     decoder: Box<dyn Decoder>,
     shaper: Shaper,
+    listener: Listener,
     secrets: Arc<[Secret]>,
     ready: VecDeque<Chunk>,
     over: bool,
@@ -50,9 +51,10 @@ impl Reading {
         events: Events,
         decoder: Box<dyn Decoder>,
         shaper: Shaper,
+        listener: Listener,
         secrets: Arc<[Secret]>,
     ) -> Self {
-        Self { events, decoder, shaper, secrets, ready: VecDeque::new(), over: false }
+        Self { events, decoder, shaper, listener, secrets, ready: VecDeque::new(), over: false }
     }
 
     /// Takes the next event, or the end.
@@ -65,6 +67,11 @@ impl Reading {
             }
         };
         for chunk in chunks {
+            if let Chunk::Text(text) = &chunk
+                && self.shaper.holds()
+            {
+                self.listener.hear(text);
+            }
             self.shaper.take(chunk, &mut self.ready)?;
         }
         if self.over && self.ready.is_empty() {

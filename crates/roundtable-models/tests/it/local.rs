@@ -12,7 +12,7 @@ use roundtable_models::local::{
     HashedEmbedder, LazyEmbedder, LocalEmbedder, LocalModel, NAME, NOTICE, Trust, weights,
 };
 use roundtable_ports::{
-    Chunk, Embedder, Facts, Model, ModelError, ModelRequest, OutputSchema, ToolChoice,
+    Chunk, Embedder, Facts, Listener, Model, ModelError, ModelRequest, OutputSchema, ToolChoice,
 };
 use serde_json::{Value, json};
 
@@ -45,6 +45,7 @@ fn request(key: &str, question: &str) -> ModelRequest {
             Message::user(question),
         ],
         max_tokens: 14,
+        listener: Listener::default(),
         ..asked::request("ada", 1, 1)
     }
 }

@@ -1,12 +1,12 @@
 //! Replies that are data, over a real connection.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use roundtable_core::event::StopReason;
 use roundtable_models::{Caps, Retry, RetryPolicy, Timeouts};
-use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, OutputSchema};
+use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, OutputSchema};
 use roundtable_testing::provider::{Answer, Server};
 use serde_json::json;
 
@@ -63,4 +63,17 @@ async fn a_reply_through_a_forced_tool_is_text_like_any_other() {
     assert_eq!(reply, Ok(("{\"score\":7}".to_owned(), StopReason::End)));
     let sent = &server.received()[0].body;
     assert_eq!(sent["tool_choice"]["function"]["name"], "verdict");
+}
+
+#[tokio::test]
+async fn who_listens_hears_the_first_attempt_while_it_is_held_back_and_no_other() {
+    let server = Server::start(vec![says("seven"), says("{\"score\":7}")]).await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hearing = heard.clone();
+    let listener = Listener::new(move |text| hearing.lock().unwrap().push(text.to_owned()));
+    let model = retried(&server, "deepseek/x");
+    let stream = model.stream(ModelRequest { listener, ..asked() }).await.unwrap();
+    let chunks: Vec<_> = stream.map(Result::unwrap).collect().await;
+    assert!(matches!(&chunks[..], [Chunk::Text(text), Chunk::Done(_)] if text == "{\"score\":7}"));
+    assert_eq!(*heard.lock().unwrap(), ["seven"]);
 }

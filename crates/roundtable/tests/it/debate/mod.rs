@@ -5,6 +5,7 @@ mod context;
 mod control;
 mod export;
 mod list;
+mod live;
 mod measure;
 mod restart;
 mod round;
