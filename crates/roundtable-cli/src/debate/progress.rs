@@ -15,7 +15,7 @@ impl Progress {
     pub fn say(&mut self, what: &str) {
         let line = self.line.get_or_insert_with(|| {
             let line = ProgressBar::new_spinner();
-            let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+            let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
             line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             line.enable_steady_tick(Duration::from_millis(100));
             line

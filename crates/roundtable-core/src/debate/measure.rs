@@ -125,7 +125,7 @@ fn alike(one: &Measured, other: &Measured) -> f64 {
     let words = ((cosine - APART) / (ALIKE - APART)).clamp(0.0, 1.0);
     match (one.stance, other.stance) {
         (Some(one), Some(other)) if one == other => 0.6 + 0.4 * words,
-        (Some(Stance::Neutral), Some(_)) | (Some(_), Some(Stance::Neutral)) => 0.2 + 0.4 * words,
+        (Some(Stance::Neutral), Some(_)) | (Some(_), Some(Stance::Neutral)) => 0.2 + 0.3 * words,
         (Some(_), Some(_)) => 0.2 * words,
         _ => words,
     }

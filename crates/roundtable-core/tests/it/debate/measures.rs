@@ -95,6 +95,18 @@ fn groups_hold_those_who_are_alike_and_never_two_sides() {
 }
 
 #[test]
+fn who_weighs_is_of_no_side_whatever_the_words_are() {
+    let words = "Build the tram";
+    let positions = measured(&[("ann", YES, words), ("bob", NEUTRAL, words), ("cyd", NO, words)]);
+    let measure = Measure::of("words", &positions, &[]);
+    assert_eq!(measure.clusters, [vec![id("ann")], vec![id("bob")], vec![id("cyd")]]);
+    // Two halves and a fifth, of three pairs.
+    assert_eq!(measure.agreement, 0.4);
+    let alone = Measure::of("words", &positions[..1], &[]);
+    assert_eq!((alone.agreement, alone.clusters.len()), (0.0, 1), "one agrees with nobody");
+}
+
+#[test]
 fn drift_is_nothing_for_the_same_words_and_much_for_another_side() {
     let before = measured(&[
         ("ann", YES, "Build the tram"),
