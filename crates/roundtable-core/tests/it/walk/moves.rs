@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use roundtable_core::agent::Agent;
+use roundtable_core::agent::{Agent, HOST};
 use roundtable_core::budget::{Limits, Price};
 use roundtable_core::debate::{Mode, Rules};
 use roundtable_core::input::OnBusy;
@@ -42,6 +42,10 @@ pub enum Move {
     Provide {
         pick: Index,
         success: bool,
+    },
+    /// Someone brings in a turn that waits for the caller's own model.
+    Contribute {
+        pick: Index,
     },
     Stop,
     Pause,
@@ -91,6 +95,7 @@ pub fn any_move() -> impl Strategy<Value = Move> {
         4 => (any::<bool>(), on_busy, prop::bool::weighted(0.8))
             .prop_map(|(text, on_busy, answers)| Move::Say { text, on_busy, answers }),
         4 => (pick(), any::<bool>()).prop_map(|(pick, success)| Move::Provide { pick, success }),
+        6 => pick().prop_map(|pick| Move::Contribute { pick }),
         1 => Just(Move::Stop),
         1 => Just(Move::Pause),
         3 => Just(Move::Resume),
@@ -138,10 +143,11 @@ fn limits(calls: std::ops::Range<u64>) -> impl Strategy<Value = Limits> {
 
 pub fn setup() -> impl Strategy<Value = Setup> {
     let shape = (any::<bool>(), prop::option::weighted(0.3, 1..6_u32), 1..4_u32, 1..4_u32);
-    let agents = (1..4_usize, 1..6_u32, limits(1..5));
+    let host = prop::bool::weighted(0.3);
+    let agents = (1..4_usize, 1..6_u32, limits(1..5), host);
     (shape, agents, limits(1..30), limits(1..12)).prop_map(
         |((sequential, total_rounds, max_depth, window_rounds), agents, session, round)| {
-            let (count, max_iterations, limits) = agents;
+            let (count, max_iterations, limits, host) = agents;
             let order = if sequential { Order::Sequential } else { Order::Parallel };
             let auto_continue = max_iterations % 2 == 0;
             let settings = Settings {
@@ -155,7 +161,12 @@ pub fn setup() -> impl Strategy<Value = Setup> {
                 max_waiting: 4,
                 ..Settings::default()
             };
-            Setup { agents: cast(count, max_iterations, limits), settings }
+            let mut agents = cast(count, max_iterations, limits);
+            // Sometimes the last one speaks through whoever calls.
+            if let Some(last) = agents.last_mut().filter(|_| host) {
+                HOST.clone_into(&mut last.model);
+            }
+            Setup { agents, settings }
         },
     )
 }

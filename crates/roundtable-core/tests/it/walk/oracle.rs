@@ -328,13 +328,15 @@ impl Oracle {
         request
     }
 
-    /// What is wanted is what has started and not ended, and nothing else.
-    pub fn check_wants(&self, wants: &[Want]) {
+    /// What is wanted is what has started and not ended, and nothing else; what waits for the caller's
+    /// own model has started, too, and nothing is wanted for it.
+    pub fn check_wants(&self, wants: &[Want], hosted: BTreeMap<IterationId, u32>) {
         let running = self.models.iter().filter_map(|(id, call)| Some((id.clone(), call.running?)));
         let wanted = wants.iter().filter_map(|want| match want {
             Want::CallModel { iteration, attempt, .. } => Some((iteration.clone(), *attempt)),
             _ => None,
         });
+        let wanted = wanted.chain(hosted);
         assert_eq!(wanted.collect::<BTreeMap<_, _>>(), running.collect::<BTreeMap<_, _>>());
         let running = self.tools.iter().filter_map(|(id, call)| Some((id.clone(), call.running?)));
         let wanted = wants.iter().filter_map(|want| match want {

@@ -92,7 +92,7 @@ impl Player {
         }
         assert_eq!(self.shadow, self.live, "the log alone gives the same state");
         self.ledger.check(&self.live.session);
-        self.oracle.check_wants(&self.live.session.wants());
+        self.oracle.check_wants(&self.live.session.wants(), hosted(&self.live.session));
         self.check_live();
         self.check_prompts();
         if self.log.len().is_multiple_of(5) {
@@ -152,6 +152,11 @@ impl Player {
                     continue;
                 }
             }
+            if let Some(iteration) = hosted(&self.live.session).into_keys().next() {
+                let contribute = Command::Contribute { iteration, text: "So say I.".to_owned() };
+                assert_eq!(self.feed(contribute), Ok(()));
+                continue;
+            }
             let Some(want) = self.live.session.wants().into_iter().next() else { return };
             self.satisfy(want);
         }
@@ -178,6 +183,16 @@ impl Player {
     }
 }
 
+/// The model calls that wait for the caller's own model, with their attempts.
+fn hosted(session: &Session) -> BTreeMap<IterationId, u32> {
+    let waiting = session.host_turns().filter_map(|turn| turn.iteration.as_ref());
+    let attempt = |phase: &Phase| match phase {
+        Phase::AwaitingModel { attempt, .. } => Some(*attempt),
+        _ => None,
+    };
+    waiting.filter_map(|it| Some((it.id.clone(), attempt(&it.phase)?))).collect()
+}
+
 /// The moves.
 impl Player {
     pub fn play(&mut self, one: &Move) {
@@ -185,6 +200,7 @@ impl Player {
         match one {
             Move::Say { text, on_busy, answers } => self.say(*text, *on_busy, *answers),
             Move::Provide { pick, success } => self.provide(pick, *success),
+            Move::Contribute { pick } => self.contribute(pick),
             Move::Stop => self.command(Command::Stop),
             Move::Pause => self.command(Command::Pause),
             Move::Resume => self.command(Command::Resume),
@@ -246,6 +262,14 @@ impl Player {
             ContextResult::not_found(request.clone(), "nobody knows")
         };
         self.command(Command::Provide(vec![result]));
+    }
+
+    fn contribute(&mut self, pick: &Index) {
+        let waiting: Vec<IterationId> = hosted(&self.live.session).into_keys().collect();
+        let Some(iteration) = choose(pick, &waiting).cloned() else { return };
+        let contribute = Command::Contribute { iteration, text: "So say I.".to_owned() };
+        assert_eq!(self.feed(contribute.clone()), Ok(()), "it waited");
+        assert!(self.feed(contribute).is_err(), "it is brought in once");
     }
 
     fn rewind(&mut self, pick: &Index) {
