@@ -52,11 +52,16 @@ pub(super) fn top(heading: &str) -> String {
 
 pub(super) fn bottom(summary: &str, width: usize) -> String {
     if summary.is_empty() {
-        return "└\n".to_owned();
+        return end().to_owned();
     }
     let lines = wrapped(summary, width, "  ");
     let lines = lines.strip_prefix("  ").unwrap_or(&lines).trim_end();
     format!("└ {}\n", console::style(lines).dim())
+}
+
+/// The end of a panel of which there is nothing more to say.
+pub(super) fn end() -> &'static str {
+    "└\n"
 }
 
 /// The same where nobody looks at a screen.

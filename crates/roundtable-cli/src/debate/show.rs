@@ -322,11 +322,11 @@ impl Show {
         }
     }
 
-    /// Ends the line that is being written, so that something else can be said.
+    /// Ends the panel that is being written, so that something else can be said.
     fn break_off(&mut self) {
         self.progress.clear();
         if let Some(mut speaking) = self.speaking.take() {
-            put(&out::plain(&speaking.wrap.finish()));
+            put(&format!("{}{}", out::plain(&speaking.wrap.finish()), panel::end()));
         }
     }
 

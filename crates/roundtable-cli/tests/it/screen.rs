@@ -1,8 +1,7 @@
 //! What a person at a terminal sees of a debate. The terminal is Python's: there is none in Rust's
 //! standard library, and a test that cannot look fails.
 
-use std::io::Write as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use roundtable_testing::provider::Answer;
 
@@ -10,24 +9,18 @@ use crate::binary::{Home, finish, roundtable, steady};
 use crate::debate::{DEBATE, home, two_rounds};
 use crate::provider::{Provider, words};
 
-/// Runs a command in a terminal of so many columns and prints everything that it wrote. What comes in
-/// is typed, and so are the keys behind certain words as soon as the screen has these.
+/// Runs a command in a terminal of so many columns and prints everything that it wrote. As soon as
+/// the screen has certain words, the keys behind them are typed.
 const TERMINAL: &str = r#"
-import fcntl, os, pty, select, struct, sys, termios
+import fcntl, os, pty, struct, sys, termios
 columns, steps, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
 steps = [step.split("=>") for step in steps.split("|") if step]
 child, ours = pty.fork()
 if child == 0:
     fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.execv(command[0], command)
-out, looked, watched = b"", 0, [ours, 0]
+out, looked = b"", 0
 while True:
-    ready, _, _ = select.select(watched, [], [])
-    if 0 in ready:
-        keys = os.read(0, 4096)
-        os.write(ours, keys) if keys else watched.remove(0)
-    if ours not in ready:
-        continue
     try:
         piece = os.read(ours, 65536)
     except OSError:
@@ -62,26 +55,16 @@ fn screen(bytes: &[u8]) -> String {
     plain.lines().map(last).collect::<Vec<_>>().join("\n")
 }
 
-/// A command at a terminal; what comes into it is typed.
-fn start(home: &Home, columns: u32, steps: &str, arguments: &[&str]) -> Child {
+/// What is seen of a command at a terminal, and how it ended.
+fn seen(home: &Home, columns: u32, steps: &str, arguments: &[&str]) -> (String, Option<i32>) {
     let mut command = Command::new("python3");
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("TERM", "xterm-256color");
     command.current_dir(home.path().parent().unwrap());
     command.args(["-c", TERMINAL, &columns.to_string(), steps]);
     command.arg(roundtable().get_program()).args(arguments).arg("--data-dir").arg(home.path());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().unwrap_or_else(|error| {
+    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| {
         panic!("python3 has to be there, because it brings the terminal: {error}")
-    })
-}
-
-/// What is seen of a command at a terminal, and how it ended.
-fn seen(home: &Home, columns: u32, steps: &str, arguments: &[&str]) -> (String, Option<i32>) {
-    end(start(home, columns, steps, arguments))
-}
-
-fn end(child: Child) -> (String, Option<i32>) {
-    let output = child.wait_with_output().unwrap();
+    });
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert_eq!(complaints, "", "the terminal itself went wrong");
     (screen(&output.stdout), output.status.code())
@@ -153,18 +136,13 @@ fn ctrl_c_lets_go_of_the_screen_says_how_to_go_on_and_continue_does() {
     answers.insert(1, Answer::Stall(words("{\"position\": \"Let us wait for ")));
     let provider = Provider::start(answers);
     let home = home(&provider);
-    // When the provider keeps Ben waiting the keys are pressed, and then once more.
-    let mut child = start(&home, 60, "stops at once=>\\x03", &DEBATE);
-    while provider.received().len() < 2 {
-        std::thread::yield_now();
-    }
-    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
-    let (first, code) = end(child);
+    // Ben's words come as he says them, and stop; then the keys are pressed, and once more.
+    let steps = "us wait=>\\x03|stops at once=>\\x03";
+    let (first, code) = seen(&home, 60, steps, &DEBATE);
     assert_eq!(code, Some(130), "{first}");
     let told = steady(&first);
-    let (_, told) = told.split_once("└ YES · confidence 0.80\n").unwrap();
-    assert!(!told.contains("is thinking"), "the line is gone: {told}");
-    assert!(told.contains("\nStopping: what runs is finished and recorded"), "{told}");
+    let (_, told) = told.split_once("\n┌ Ben · opponent · vllm/m\n│ Let us wait").unwrap();
+    assert!(told.contains("\n└\n\nStopping: what runs is finished and recorded"), "{told}");
     assert!(told.contains("\nGo on: roundtable continue ses_…"), "{told}");
     let (second, code) = seen(&home, 60, "", &["continue", &home.session()]);
     assert_eq!(code, Some(0), "{second}");
