@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::super::reference::Link;
 use super::super::{Config, SCRIPTED};
+use super::model::VOICE;
 use super::{Needs, Running, Toolbox, Watch};
 
 /// Speaks where there is no model, and says so: whoever hears it knows what to do.
@@ -29,7 +30,11 @@ const NO_MODEL: &str = "I am a scripted voice and not a model, so this is no deb
 impl Model for Placeholder {
     async fn stream(&self, _: ModelRequest) -> std::result::Result<ModelStream, ModelError> {
         let answer = json!({ "position": NO_MODEL, "confidence": 0.0 }).to_string();
-        let record = CallRecord { model: SCRIPTED.to_owned(), ..CallRecord::default() };
+        let record = CallRecord {
+            model: SCRIPTED.to_owned(),
+            notice: Some(VOICE.to_owned()),
+            ..CallRecord::default()
+        };
         Ok(stream::iter([Ok(Chunk::Text(answer)), Ok(Chunk::Done(record))]).boxed())
     }
 }

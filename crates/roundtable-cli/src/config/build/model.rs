@@ -133,7 +133,7 @@ fn millis(said: Option<u64>, usual: Duration) -> Duration {
 struct Voices;
 
 /// What people should know of what they say.
-const VOICE: &str = "A scripted voice spoke, and no model.";
+pub(super) const VOICE: &str = "A scripted voice spoke, and no model.";
 
 #[async_trait]
 impl Model for Voices {
