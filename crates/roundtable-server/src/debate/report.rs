@@ -12,8 +12,7 @@ use super::detail::{Consensus, FullResponse};
 /// whoever reports it. Nothing when there is no such round.
 pub fn report(record: &Record, number: u32, next_step: &str) -> Option<Value> {
     let findings = record.findings(number)?;
-    let consensus =
-        Consensus::of(&findings.session, findings.judgement.clone(), record.added());
+    let consensus = Consensus::of(&findings.session, findings.judgement.clone(), record.added());
     let full = |response| FullResponse::of(number, response);
     let responses: Vec<FullResponse> = findings.responses.iter().map(full).collect();
     let mut report = serde_json::to_value(RoundAnswer::of(&findings, None, Vec::new())).ok()?;
