@@ -124,6 +124,16 @@ fn drift_is_nothing_for_the_same_words_and_much_for_another_side() {
 }
 
 #[test]
+fn a_panel_holds_its_positions_when_everyone_does_and_there_is_someone() {
+    let said = measured(&[("ann", YES, "Build the tram"), ("bob", NO, "Buy buses")]);
+    let steady = |now: &[Measured], agents| Measure::of("words", now, &said).is_steady(agents);
+    assert!(steady(&said, 2));
+    assert!(!steady(&said, 3), "one did not answer");
+    assert!(!steady(&measured(&[("ann", YES, "Build the tram"), ("bob", YES, "Go on")]), 2));
+    assert!(!steady(&[], 0), "nobody holds anything");
+}
+
+#[test]
 fn what_a_position_shares_with_its_question_counts_for_nothing() {
     let question = [1.0, 0.0, 0.0];
     let said =
