@@ -68,6 +68,15 @@ impl Builder {
         self
     }
 
+    /// How many tokens an answer may have, for agents of whom nothing is said about that: those that
+    /// are only named, and those that are made for a debate. Whoever judges a debate has more room:
+    /// data that is cut off is none.
+    #[must_use]
+    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
+        self.defaults.max_tokens = Some(max_tokens);
+        self
+    }
+
     /// Has this model judge how far the panels of debates agree, and name points of view where
     /// nobody does. Without one, debates are measured without a model.
     #[must_use]

@@ -6,7 +6,7 @@ use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::debate::Record;
 use roundtable_core::event::{Opening, Origin};
-use roundtable_core::id::SessionId;
+use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
 use roundtable_core::settings::Kind;
 use roundtable_ports::{Listed, Selection};
@@ -31,6 +31,8 @@ pub(crate) struct Defaults {
     pub model: String,
     /// The model that judges debates.
     pub analyst: Option<String>,
+    /// How long the answers of agents may be of whom nobody says it, in tokens.
+    pub max_tokens: Option<u32>,
     /// The agents that can be named.
     pub agents: Vec<Agent>,
 }
@@ -167,6 +169,17 @@ impl Engine {
 
     pub(crate) fn default_model(&self) -> &str {
         &self.defaults.model
+    }
+
+    /// An agent of whom only the name is known.
+    pub(crate) fn named(&self, name: &str) -> Result<Agent, ParseIdError> {
+        Agent::new(name, self.default_model()).map(|agent| self.sized(agent))
+    }
+
+    /// An agent that was made here, with answers of the length that holds for all.
+    pub(crate) fn sized(&self, agent: Agent) -> Agent {
+        let max_tokens = self.defaults.max_tokens.unwrap_or(agent.max_tokens);
+        Agent { max_tokens, ..agent }
     }
 
     pub(crate) fn analyst(&self) -> Option<&str> {

@@ -32,7 +32,7 @@ impl Talk {
     /// Adds an agent with this name, who uses the default model.
     #[must_use]
     pub fn agent(mut self, name: &str) -> Self {
-        self.agents.push(Agent::new(name, self.engine.default_model()));
+        self.agents.push(self.engine.named(name));
         self
     }
 

@@ -169,3 +169,19 @@ fn every_mode_is_held_to_its_end_without_any_key() {
     }
     home.assert_sound();
 }
+
+#[test]
+fn agents_that_are_made_keep_to_the_length_that_is_configured_for_all() {
+    let provider = Provider::start(vec![position("YES", "Begin now.", 0.8)]);
+    let home = Home::new();
+    let text = format!(
+        "[defaults]\nmodel = \"vllm/m\"\nmax_tokens = 33\n[providers.vllm]\nbase_url = \"{}\"\n",
+        provider.address
+    );
+    home.write("roundtable.toml", &text);
+    let ran = home.run_with(&[], &["debate", "Begin?", "--agents", "2", "--rounds", "1"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let asked = provider.received();
+    let rooms: Vec<_> = asked.iter().map(|request| request.body["max_tokens"].clone()).collect();
+    assert_eq!(rooms, [33, 33, 4096], "two agents, and who judges them");
+}

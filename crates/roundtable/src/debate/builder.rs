@@ -86,7 +86,7 @@ impl DebateBuilder {
     /// Adds an agent with this name, who uses the default model.
     #[must_use]
     pub fn agent(mut self, name: &str) -> Self {
-        self.seats.push(Agent::new(name, self.engine.default_model()));
+        self.seats.push(self.engine.named(name));
         self
     }
 
@@ -306,7 +306,8 @@ impl DebateBuilder {
         }
         let models = self.engine.driver().parts().models.keys().map(String::as_str);
         let models = cast::spread(models, self.engine.default_model(), count);
-        cast::panel(self.mode, &self.perspectives, &models)
+        let panel = cast::panel(self.mode, &self.perspectives, &models)?;
+        Ok(panel.into_iter().map(|agent| self.engine.sized(agent)).collect())
     }
 
     fn judge(&self) -> Result<Option<Agent>> {
@@ -322,7 +323,9 @@ impl DebateBuilder {
             return Ok(None);
         }
         let named = self.chair.clone().map(without_tools);
-        Ok(Some(named.map_or_else(|| cast::chair(self.engine.default_model()), Ok)?))
+        let made =
+            || cast::chair(self.engine.default_model()).map(|chair| self.engine.sized(chair));
+        Ok(Some(named.map_or_else(made, Ok)?))
     }
 }
 

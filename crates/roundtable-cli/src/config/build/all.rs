@@ -47,7 +47,7 @@ impl Config {
         let toolbox = self.toolbox_for(&needs).await?;
         let agents = self.all_agents(&toolbox)?;
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
-        builder = builder.embedder(self.embedder()?);
+        builder = self.sized(builder).embedder(self.embedder()?);
         let default = self.settled(self.default_model().0);
         let watch: Watch = Arc::new(|_, _| {});
         // The first one that is registered is the default.

@@ -82,7 +82,7 @@ impl Config {
         for name in models {
             builder = builder.model(name, self.chain(name, needs, watch)?);
         }
-        Ok(builder.embedder(self.embedder()?))
+        Ok(self.sized(builder).embedder(self.embedder()?))
     }
 
     /// The models that can be asked, with the default among them. One that was asked for on the

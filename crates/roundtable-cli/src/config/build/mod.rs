@@ -9,9 +9,9 @@ mod toolbox;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use roundtable::Engine;
 use roundtable::core::agent::Agent;
 use roundtable::core::tool::Runs;
+use roundtable::{Builder, Engine};
 
 use super::Config;
 use super::local::Local;
@@ -66,6 +66,14 @@ impl Config {
             builder = builder.model(name, self.chain(name, needs, watch)?);
         }
         Ok(Running { engine: builder.build().await?, toolbox })
+    }
+
+    /// Holds agents that are not configured to the length that is configured for all.
+    fn sized(&self, builder: Builder) -> Builder {
+        match self.file.defaults.max_tokens {
+            Some(max_tokens) => builder.max_tokens(max_tokens),
+            None => builder,
+        }
     }
 
     /// The tools that these agents need. Only the servers that they name are started.
