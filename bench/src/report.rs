@@ -29,9 +29,19 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Whether every aim is met.
-    pub fn is_met(&self) -> bool {
-        self.rows.iter().all(|row| row.aim.is_none_or(|aim| row.ratio <= aim))
+    /// Prints the whole table and leaves it under `bench/results`.
+    ///
+    /// # Errors
+    /// When it cannot be written, or an aim is not met.
+    pub fn finish(&self, name: &str) -> anyhow::Result<()> {
+        println!("\n{self}");
+        std::fs::create_dir_all("bench/results")?;
+        let path = format!("bench/results/{name}.md");
+        std::fs::write(&path, self.to_string())?;
+        println!("written: {path}");
+        let is_met = self.rows.iter().all(|row| row.aim.is_none_or(|aim| row.ratio <= aim));
+        anyhow::ensure!(is_met, "an aim is not met");
+        Ok(())
     }
 }
 

@@ -37,14 +37,10 @@ async fn measure() -> anyhow::Result<()> {
     many_sessions(&mut report).await?;
     memory(&mut report).await?;
     let points = long_session(&mut report).await?;
-    println!("\n{report}");
     let svg = plot("µs per round, rounds 1 to 10,000 of one session", &points);
     std::fs::create_dir_all("bench/results")?;
     std::fs::write("bench/results/engine.svg", svg)?;
-    std::fs::write("bench/results/engine.md", report.to_string())?;
-    println!("written: bench/results/engine.md, bench/results/engine.svg");
-    anyhow::ensure!(report.is_met(), "an aim is not met");
-    Ok(())
+    report.finish("engine")
 }
 
 /// One turn: a message in, an answer committed.

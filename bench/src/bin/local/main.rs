@@ -23,12 +23,7 @@ fn main() -> anyhow::Result<()> {
     let _generator = generation::measure(&mut report, &models, &plain)?;
     embedding::measure(&mut report, &models, &plain)?;
     search::measure(&mut report)?;
-    println!("\n{report}");
-    std::fs::create_dir_all("bench/results")?;
-    std::fs::write("bench/results/local.md", report.to_string())?;
-    println!("written: bench/results/local.md");
-    anyhow::ensure!(report.is_met(), "an aim is not met");
-    Ok(())
+    report.finish("local")
 }
 
 /// Where the weights are.

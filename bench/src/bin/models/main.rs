@@ -50,12 +50,7 @@ async fn measure() -> anyhow::Result<()> {
     let mut report = Report::default();
     compare(&mut report, &provider.address, Kept::InMemory).await?;
     compare(&mut report, &provider.address, Kept::in_file()?).await?;
-    println!("\n{report}");
-    std::fs::create_dir_all("bench/results")?;
-    std::fs::write("bench/results/models.md", report.to_string())?;
-    println!("written: bench/results/models.md");
-    anyhow::ensure!(report.is_met(), "an aim is not met");
-    Ok(())
+    report.finish("models")
 }
 
 async fn compare(report: &mut Report, address: &str, kept: Kept) -> anyhow::Result<()> {

@@ -44,12 +44,7 @@ async fn measure() -> anyhow::Result<()> {
     slow_readers(&mut report, &table).await?;
     many_readers(&mut report, &table).await?;
     trivial::measure(&mut report, &table).await?;
-    println!("\n{report}");
-    std::fs::create_dir_all("bench/results")?;
-    std::fs::write("bench/results/server.md", report.to_string())?;
-    println!("written: bench/results/server.md");
-    anyhow::ensure!(report.is_met(), "an aim is not met");
-    Ok(())
+    report.finish("server")
 }
 
 /// F21: readers that take a byte a second.

@@ -39,14 +39,10 @@ async fn measure() -> anyhow::Result<()> {
     queries(&mut report).await?;
     first_request(&mut report).await?;
     let points = bytes(&mut report).await?;
-    println!("\n{report}");
     let svg = plot("bytes per round, rounds 1 to 10,000 of one session", &points);
     std::fs::create_dir_all("bench/results")?;
     std::fs::write("bench/results/store.svg", svg)?;
-    std::fs::write("bench/results/store.md", report.to_string())?;
-    println!("written: bench/results/store.md, bench/results/store.svg");
-    anyhow::ensure!(report.is_met(), "an aim is not met");
-    Ok(())
+    report.finish("store")
 }
 
 /// Durable appends per second, against a loop written by hand.

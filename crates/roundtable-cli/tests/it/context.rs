@@ -7,6 +7,7 @@ use roundtable_testing::provider::Answer;
 use serde_json::{Value, json};
 
 use crate::binary::{Home, Ran, finish, signal};
+use crate::debate::home;
 use crate::provider::{Provider, calls, says};
 use crate::{mcp, serve};
 
@@ -24,13 +25,7 @@ fn position(text: &str) -> Answer {
 /// What the two agents do in the first round; then both say the same, and nothing is judged.
 fn first_round(answers: Vec<Answer>) -> (Provider, Home) {
     let provider = Provider::start(answers.into_iter().chain([position("Now.")]).collect());
-    let home = Home::new();
-    let text = format!(
-        "[defaults]\nmodel = \"vllm/m\"\nretry = {{ attempts = 1 }}\n\
-         [providers.vllm]\nbase_url = \"{}\"\n[agents.ada]\n[agents.ben]\n",
-        provider.address
-    );
-    home.write("roundtable.toml", &text);
+    let home = home(&provider);
     (provider, home)
 }
 
