@@ -144,8 +144,8 @@ impl Exhausted {
 pub enum Fit {
     /// Now.
     Yes,
-    /// Perhaps later: others hold reservations that may come back.
-    Later,
+    /// Perhaps later: others hold reservations that may come back. Until then this limit is in the way.
+    Later(Exhausted),
     /// Never.
     No(Exhausted),
 }
@@ -180,7 +180,7 @@ impl Account {
         } else {
             return Fit::Yes;
         };
-        if self.reserved == Spend::default() { Fit::No(exhausted) } else { Fit::Later }
+        if self.reserved == Spend::default() { Fit::No(exhausted) } else { Fit::Later(exhausted) }
     }
 
     /// Sets an amount aside.
@@ -209,7 +209,7 @@ mod tests {
         let sixty = Spend { calls: 1, tokens: 60, cost: 0 };
         assert_eq!(account.fit(sixty), Fit::Yes);
         account.reserve(sixty);
-        assert_eq!(account.fit(sixty), Fit::Later);
+        assert_eq!(account.fit(sixty), Fit::Later(Exhausted::Tokens));
         account.settle(sixty, Spend { calls: 1, tokens: 30, cost: 0 });
         assert_eq!(account.fit(sixty), Fit::Yes);
         account.settle(Spend::default(), sixty);

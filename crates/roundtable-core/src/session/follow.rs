@@ -175,7 +175,7 @@ impl Session {
         let agent = self.find_agent(&turn.agent)?;
         let reserved = Spend::most(prepared.bytes, agent.max_tokens, agent.price);
         match self.fit(round, turn, reserved) {
-            Fit::Later => None,
+            Fit::Later(_) => None,
             Fit::No(budget) => Some((place, closed(IterationOutcome::Exhausted { budget }))),
             Fit::Yes => {
                 let attempt = iteration.attempts + 1;
@@ -194,11 +194,21 @@ impl Session {
         for account in turns.chain([round.account, self.account]) {
             match account.fit(amount) {
                 Fit::Yes => {}
-                Fit::Later => worst = Fit::Later,
+                Fit::Later(budget) => worst = Fit::Later(budget),
                 Fit::No(budget) => return Fit::No(budget),
             }
         }
-        worst
+        match worst {
+            Fit::Later(budget) if !self.may_give_back(round) => Fit::No(budget),
+            worst => worst,
+        }
+    }
+
+    /// Whether a call is under way that may cost less than it could. Nobody tells what the model of
+    /// whoever calls has used, so what is set aside for it is spent.
+    fn may_give_back(&self, round: &Round) -> bool {
+        let runs = |turn: &Turn| turn.awaits_model() && !self.waits_for_host(turn);
+        round.turns.iter().any(runs)
     }
 
     /// The next seat begins, or the round is over.

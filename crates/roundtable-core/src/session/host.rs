@@ -3,7 +3,6 @@
 
 use super::Session;
 use crate::agent::HOST;
-use crate::iteration::Phase;
 use crate::turn::Turn;
 
 impl Session {
@@ -14,8 +13,6 @@ impl Session {
     }
 
     pub(crate) fn waits_for_host(&self, turn: &Turn) -> bool {
-        let awaits = |phase: &Phase| matches!(phase, Phase::AwaitingModel { .. });
-        turn.iteration.as_ref().is_some_and(|iteration| awaits(&iteration.phase))
-            && self.find_agent(&turn.agent).is_some_and(|agent| agent.model == HOST)
+        turn.awaits_model() && self.find_agent(&turn.agent).is_some_and(|agent| agent.model == HOST)
     }
 }

@@ -12,7 +12,7 @@ use crate::budget::{Account, Limits};
 use crate::debate::Purpose;
 use crate::event::{Seq, TurnOutcome};
 use crate::id::{AgentId, ToolCallId, TurnId};
-use crate::iteration::Iteration;
+use crate::iteration::{Iteration, Phase};
 use crate::tool_call::ToolCall;
 
 /// An open turn.
@@ -46,6 +46,12 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// Whether a model call of it is under way.
+    pub(crate) fn awaits_model(&self) -> bool {
+        let phase = self.iteration.as_ref().map(|iteration| &iteration.phase);
+        matches!(phase, Some(Phase::AwaitingModel { .. }))
+    }
+
     /// The tool call with this id, if it belongs to the open iteration.
     pub fn find_call(&self, id: &ToolCallId) -> Option<&ToolCall> {
         self.iteration.as_ref()?.find_call(id)

@@ -2,7 +2,9 @@
 
 use roundtable_core::Reject;
 use roundtable_core::agent::{Agent, HOST};
+use roundtable_core::budget::Limits;
 use roundtable_core::input::{Command, Report};
+use roundtable_core::settings::Settings;
 use roundtable_core::want::Want;
 
 use crate::table::{Table, agent};
@@ -70,5 +72,22 @@ fn a_round_that_is_cut_off_takes_waiting_turns_with_it() {
     assert!(waiting(&table).is_empty() && table.session().round.is_none());
     let late = table.refused(contribute(&table, "r1.t1.i1", "Yes."));
     assert!(matches!(late, Reject::Stale { .. }), "{late}");
+    table.check();
+}
+
+#[test]
+fn what_is_set_aside_for_the_callers_own_model_is_spent_and_nobody_waits_for_it_to_come_back() {
+    let round_limits = Limits { calls: Some(2), ..Limits::default() };
+    let settings = Settings { round_limits, ..Settings::default() };
+    let mut table = Table::open_with(vec![host("Ada"), agent("Bob"), agent("Cid")], settings);
+    table.say("Debate.");
+    let turns = |table: &Table| table.session().round.as_ref().unwrap().turns.len();
+    assert_eq!((waiting(&table), model_calls(&table)), (vec!["ada"], 1), "Bob's may cost less");
+    assert_eq!(turns(&table), 3, "so Cid waits");
+    table.answer("r1.t2.i1", "No.");
+    assert_eq!((waiting(&table), turns(&table)), (vec!["ada"], 1), "Cid does not wait for days");
+    assert!(!table.session().has_work());
+    table.ok(contribute(&table, "r1.t1.i1", "Yes."));
+    assert_eq!(table.session().rounds_completed, 1);
     table.check();
 }
