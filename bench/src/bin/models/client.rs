@@ -19,7 +19,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(address: &str) -> anyhow::Result<Self> {
-        let models = ["turn", "stream"].map(|way| Ok((way, talk::model(address, way)?)));
+        let models = ["turn", "slow", "stream"].map(|way| Ok((way, talk::model(address, way)?)));
         let models = models.into_iter().collect::<anyhow::Result<_>>()?;
         Ok(Self { models, request: request()? })
     }
