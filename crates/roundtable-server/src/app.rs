@@ -42,11 +42,16 @@ impl Default for Limits {
             results: 256,
             wait_budget: Duration::from_secs(25),
             streams: 16 * 1024,
-            // Half of what a store reads at once: the rest is for those who work.
-            catching_up: 4,
+            catching_up: half_of_the_processors(),
             patience: Duration::from_secs(20),
         }
     }
+}
+
+/// The other half is for those who work: catching up is quick, and there may be ten thousand who do.
+/// Never more than half of what a store reads at once.
+fn half_of_the_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, |all| all.get() / 2).clamp(1, 4)
 }
 
 /// What the handlers share.
