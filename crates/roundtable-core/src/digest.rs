@@ -13,15 +13,18 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(hex(&Sha256::digest(bytes)))
+        let digest = Sha256::digest(bytes);
+        let mut text = String::with_capacity(2 * digest.len());
+        push_hex(&mut text, &digest);
+        Self(text)
     }
 
-    /// [`Digest::short`] of a text that is put together on the way.
-    pub(crate) fn short_of(text: fmt::Arguments<'_>) -> String {
+    /// Adds the [`Digest::short`] of a text that is put together on the way.
+    pub(crate) fn push_short(to: &mut String, text: fmt::Arguments<'_>) {
         let mut hashing = Hashing(Sha256::new());
         // Nothing can go wrong with what is only hashed.
         let _ = hashing.write_fmt(text);
-        hex(&hashing.0.finalize()[..SHORT / 2])
+        push_hex(to, &hashing.0.finalize()[..SHORT / 2]);
     }
 
     /// The digest of a value's JSON form. Maps are sorted, so equal values have equal digests.
@@ -47,7 +50,7 @@ impl Digest {
 }
 
 /// How many digits a short digest has.
-const SHORT: usize = 20;
+pub(crate) const SHORT: usize = 20;
 
 /// Hashes what is written to it.
 struct Hashing(Sha256);
@@ -59,8 +62,11 @@ impl fmt::Write for Hashing {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn push_hex(to: &mut String, bytes: &[u8]) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let digit = |value: u8| char::from(HEX[usize::from(value)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            to.push(char::from(HEX[usize::from(digit)]));
+        }
+    }
 }

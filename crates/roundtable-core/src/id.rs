@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
+use crate::digest::{Digest, SHORT};
 
 /// The longest id that is accepted from outside.
 pub const MAX_LEN: usize = 64;
@@ -71,9 +71,9 @@ macro_rules! ids {
 
             /// The id of the `ordinal`th child of `parent`.
             pub fn derive(parent: &str, ordinal: impl fmt::Display) -> Self {
-                let digest = Digest::short_of(format_args!("{parent}/{}{ordinal}", $prefix));
-                let mut id = String::with_capacity($prefix.len() + digest.len());
-                id.extend([$prefix, &digest]);
+                let mut id = String::with_capacity($prefix.len() + SHORT);
+                id.push_str($prefix);
+                Digest::push_short(&mut id, format_args!("{parent}/{}{ordinal}", $prefix));
                 Self(id.into())
             }
 

@@ -1,6 +1,7 @@
 //! What comes in: commands of callers, and reports of the engine on what it was asked to do.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -232,19 +233,19 @@ pub enum Report {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// What a caller wants.
-    Command(Command),
+    Command(Arc<Command>),
     /// What the engine reports.
-    Report(Report),
+    Report(Box<Report>),
 }
 
 impl From<Command> for Input {
     fn from(command: Command) -> Self {
-        Self::Command(command)
+        Self::Command(Arc::new(command))
     }
 }
 
 impl From<Report> for Input {
     fn from(report: Report) -> Self {
-        Self::Report(report)
+        Self::Report(Box::new(report))
     }
 }

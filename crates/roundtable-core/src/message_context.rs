@@ -1,5 +1,7 @@
 //! The ids of one incoming message, made once at the entry and threaded through all it causes.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{SessionId, is_safe};
@@ -10,9 +12,9 @@ use crate::reject::Reject;
 /// It is a value: nothing remembers a "current" one, and there is no way to change one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageContext {
-    message_id: String,
-    conversation_id: String,
-    turn_id: String,
+    message_id: Arc<str>,
+    conversation_id: Arc<str>,
+    turn_id: Arc<str>,
 }
 
 impl MessageContext {
@@ -26,22 +28,22 @@ impl MessageContext {
         session: &SessionId,
         turn_id: Option<&str>,
     ) -> Result<Self, Reject> {
-        let turn_id = turn_id.unwrap_or(message_id);
-        for id in [message_id, turn_id] {
+        for id in [message_id].into_iter().chain(turn_id) {
             if !is_safe(id) {
                 return Err(Reject::BadId { id: id.chars().take(80).collect() });
             }
         }
+        let message_id: Arc<str> = message_id.into();
         Ok(Self {
-            message_id: message_id.to_owned(),
-            conversation_id: session.to_string(),
-            turn_id: turn_id.to_owned(),
+            turn_id: turn_id.map_or_else(|| message_id.clone(), Arc::from),
+            message_id,
+            conversation_id: session.as_str().into(),
         })
     }
 
     /// The same message in a copy of its conversation.
     pub(crate) fn moved_to(&self, session: &SessionId) -> Self {
-        Self { conversation_id: session.to_string(), ..self.clone() }
+        Self { conversation_id: session.as_str().into(), ..self.clone() }
     }
 
     /// The message.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -208,7 +209,7 @@ impl Prompt {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderedPrompt {
     /// The messages that the model gets.
-    pub messages: Vec<Message>,
+    pub messages: Arc<Vec<Message>>,
     /// How many of the first messages all agents share; they only ever get longer.
     pub stable: usize,
     /// The tools on offer, by name.
@@ -223,7 +224,7 @@ impl RenderedPrompt {
     /// A prompt of these messages.
     pub fn new(messages: Vec<Message>, stable: usize, tools: Vec<String>) -> Self {
         let hash = Digest::of_json(&messages);
-        Self { messages, stable, tools, output: None, hash }
+        Self { messages: Arc::new(messages), stable, tools, output: None, hash }
     }
 
     /// How many bytes of content it has: an upper bound of its tokens.

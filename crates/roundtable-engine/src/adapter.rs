@@ -116,7 +116,7 @@ impl Bus for SessionBus {
     ) -> Result<(), EvaluateError> {
         let report =
             Report::Publish { tool_call: call.clone(), ordinal, topic: topic.to_owned(), data };
-        let report = Box::new(report.into());
+        let report = report.into();
         self.ask(|reply| Letter::Publish { report, reply }).await?
     }
 

@@ -78,11 +78,12 @@ impl SessionHandle {
         let committed = Arc::new(OnceLock::new());
         let message_id = say.context.message_id().to_owned();
         let reply = Reply::RoundOver { message_id, committed: committed.clone(), reply };
-        let command = Box::new(Command::Say(say.clone()));
-        self.engine.send(&self.session, Letter::Command { command, id: None, reply }).await?;
+        let command = Arc::new(Command::Say(say));
+        let letter = Letter::Command { command: command.clone(), id: None, reply };
+        self.engine.send(&self.session, letter).await?;
         match (answer.await, committed.get()) {
             (Ok(Err(EngineError::Lease(LeaseError::Held { .. }))), _) => {
-                self.command(Command::Say(say), None).await
+                self.command(Arc::unwrap_or_clone(command), None).await
             }
             (Ok(answer), _) => answer,
             (Err(_), Some(receipt)) => Ok(receipt.clone()),
@@ -97,7 +98,7 @@ impl SessionHandle {
         id: Option<CommandId>,
     ) -> Result<Receipt, EngineError> {
         let (reply, answer) = oneshot::channel();
-        let (command, reply) = (Box::new(command), Reply::Committed(reply));
+        let (command, reply) = (Arc::new(command), Reply::Committed(reply));
         self.engine.send(&self.session, Letter::Command { command, id, reply }).await?;
         answer.await.unwrap_or(Err(EngineError::Stopping))
     }

@@ -10,6 +10,9 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
 use tokio::sync::watch;
 
+/// The room that an answer has before it is moved: most are longer than a few words.
+pub(crate) const ROOM: usize = 1024;
+
 /// What one model call has said so far.
 pub(crate) struct Utterance {
     pub attempt: u32,
@@ -29,7 +32,7 @@ impl Speech {
     }
 
     pub fn begin(&self, iteration: &IterationId, attempt: u32, since: Seq) {
-        let utterance = Utterance { attempt, since, text: String::new() };
+        let utterance = Utterance { attempt, since, text: String::with_capacity(ROOM) };
         self.utterances().insert(iteration.clone(), utterance);
     }
 
@@ -51,9 +54,11 @@ impl Speech {
         self.utterances().remove(iteration);
     }
 
-    pub fn all(&self) -> BTreeMap<IterationId, String> {
+    /// What all calls have said so far, but for one whose whole answer is known.
+    pub fn all_but(&self, whole: Option<&IterationId>) -> BTreeMap<IterationId, String> {
         self.utterances()
             .iter()
+            .filter(|(id, _)| Some(*id) != whole)
             .map(|(id, utterance)| (id.clone(), utterance.text.clone()))
             .collect()
     }

@@ -1,7 +1,7 @@
 //! The tools that an engine can run, with their schemas compiled once.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jsonschema::Validator;
 use roundtable_ports::{DynTool, ToolSpec};
@@ -51,23 +51,20 @@ impl Toolset {
     pub fn specs(&self, names: &[String]) -> Vec<Arc<ToolSpec>> {
         let spec = |name: &String| match self.entries.get(name) {
             Some(entry) => Some(entry.spec.clone()),
-            None => own(name).map(Arc::new),
+            None => own(name).cloned(),
         };
         names.iter().filter_map(spec).collect()
     }
 
     /// Why these arguments do not fit the tool, if they do not.
     pub fn misfit(&self, name: &str, arguments: &Value) -> Option<String> {
-        let entry = self.entries.get(name)?;
+        let entry = self.entries.get(name).filter(|entry| !entry.schema.is_valid(arguments))?;
         let errors: Vec<String> = entry
             .schema
             .iter_errors(arguments)
             .take(5)
             .map(|error| format!("at \"{}\": {}", error.instance_path(), short(&error.to_string())))
             .collect();
-        if errors.is_empty() {
-            return None;
-        }
         Some(format!("the arguments of {name} do not fit its schema: {}", errors.join("; ")))
     }
 
@@ -84,38 +81,54 @@ fn short(text: &str) -> String {
     text.chars().take(300).collect()
 }
 
-/// The tools that the core carries out itself.
-fn own(name: &str) -> Option<ToolSpec> {
-    let text = |most: u32| json!({ "type": "string", "minLength": 1, "maxLength": most });
-    let (description, schema) = match name {
-        "request_context" => (
-            "Ask the people behind this conversation for information that you need. The answer comes with the next round.",
-            json!({
-                "type": "object",
-                "properties": {
-                    "query": text(1000),
-                    "reason": text(500),
-                    "priority": { "enum": ["required", "optional"], "default": "required" }
-                },
-                "required": ["query", "reason"],
-                "additionalProperties": false
-            }),
-        ),
-        "delegate" => (
-            "Hand a mission to another agent and get its answer.",
-            json!({
-                "type": "object",
-                "properties": { "agent": { "type": "string" }, "mission": text(10_000), "rationale": { "type": "string" } },
-                "required": ["agent", "mission"]
-            }),
-        ),
-        _ => return None,
-    };
-    Some(ToolSpec {
+/// The tool with this name that the core carries out itself.
+fn own(name: &str) -> Option<&'static Arc<ToolSpec>> {
+    static OWN: LazyLock<[Arc<ToolSpec>; 2]> =
+        LazyLock::new(|| [request_context(), delegate()].map(Arc::new));
+    OWN.iter().find(|spec| spec.name == name)
+}
+
+fn request_context() -> ToolSpec {
+    let properties = json!({
+        "query": text(1000),
+        "reason": text(500),
+        "priority": { "enum": ["required", "optional"], "default": "required" }
+    });
+    carried_out_here(
+        "request_context",
+        "Ask the people behind this conversation for information that you need. The answer comes with the next round.",
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": ["query", "reason"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn delegate() -> ToolSpec {
+    let string = json!({ "type": "string" });
+    carried_out_here(
+        "delegate",
+        "Hand a mission to another agent and get its answer.",
+        json!({
+            "type": "object",
+            "properties": { "agent": string, "mission": text(10_000), "rationale": string },
+            "required": ["agent", "mission"]
+        }),
+    )
+}
+
+fn text(most: u32) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": most })
+}
+
+fn carried_out_here(name: &str, description: &str, schema: Value) -> ToolSpec {
+    ToolSpec {
         name: name.to_owned(),
         description: description.to_owned(),
         schema,
         effect: roundtable_core::tool::Effect::Idempotent,
         timeout: std::time::Duration::MAX,
-    })
+    }
 }

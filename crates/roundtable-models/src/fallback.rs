@@ -1,5 +1,6 @@
 //! A chain of models: when one cannot answer, the next one is asked.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -45,10 +46,11 @@ impl Model for Fallback {
         self.chain.first()?.notice()
     }
 
-    async fn stream(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let mut request = Cow::Borrowed(request);
         let (mut why, mut broken_off): (Option<ModelError>, u32) = (None, 0);
         for model in &self.chain {
-            match begin(&**model, request.clone(), broken_off).await {
+            match begin(&**model, &request, broken_off).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if !another_may_help(&error) => return Err(error),
                 // What may pass is worth more to the caller than what will not.
@@ -56,7 +58,7 @@ impl Model for Fallback {
                     broken_off += u32::from(may_be_billed(&error));
                     why = Some(why.filter(ModelError::is_transient).unwrap_or(error));
                     // Who has heard one model begin would take another one's words for the end.
-                    request.listener = Listener::default();
+                    request.to_mut().listener = Listener::default();
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Asking again, while nothing of an answer was handed out: with patience that grows, as the
 //! provider asks for it, and not for ever.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -72,11 +73,12 @@ impl Retry {
         Self { inner, policy }
     }
 
-    async fn ask(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let mut request = Cow::Borrowed(request);
         let mut waited = Duration::ZERO;
         let (mut attempt, mut broken_off) = (1, 0);
         loop {
-            let error = match begin(&*self.inner, request.clone(), broken_off).await {
+            let error = match begin(&*self.inner, &request, broken_off).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
@@ -91,7 +93,7 @@ impl Retry {
             tokio::time::sleep(wait).await;
             attempt += 1;
             // Who has heard one answer begin would take another one for its end.
-            request.listener = Listener::default();
+            request.to_mut().listener = Listener::default();
         }
     }
 }
@@ -106,7 +108,7 @@ impl Model for Retry {
         self.inner.notice()
     }
 
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let asked = tokio::time::timeout(self.policy.within, self.ask(request));
         asked.await.unwrap_or(Err(ModelError::Timeout))
     }
@@ -121,7 +123,7 @@ pub(crate) fn may_be_billed(error: &ModelError) -> bool {
 /// before is noted in the record of the answer.
 pub(crate) async fn begin(
     model: &dyn Model,
-    request: ModelRequest,
+    request: &ModelRequest,
     broken_off: u32,
 ) -> Result<ModelStream, ModelError> {
     let mut rest = model.stream(request).await?;

@@ -29,8 +29,8 @@ pub struct ModelRequest {
     pub prompt: String,
     /// The agent's name, as people read it.
     pub agent_name: String,
-    /// The messages.
-    pub messages: Vec<Message>,
+    /// The messages: shared, because a prompt may be long and is looked at by many.
+    pub messages: Arc<Vec<Message>>,
     /// How many of the first messages are shared by all agents and only ever get longer: a
     /// provider that keeps prompts needs to read them once.
     pub stable: usize,
@@ -183,5 +183,5 @@ pub trait Model: Send + Sync {
     }
 
     /// Asks for an answer.
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError>;
 }

@@ -72,7 +72,7 @@ pub struct HostModel;
 
 #[async_trait]
 impl Model for HostModel {
-    async fn stream(&self, _: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, _: &ModelRequest) -> Result<ModelStream, ModelError> {
         let what = "the model of whoever calls cannot be asked; its turns are brought in";
         Err(ModelError::BadRequest(what.to_owned()))
     }

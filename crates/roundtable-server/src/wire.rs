@@ -302,7 +302,7 @@ impl Iteration {
             tool_calls: iteration.tool_calls.iter().map(object).collect(),
             started_at: iteration.started_at,
             completed_at: iteration.completed_at,
-            metadata: iteration.metadata.clone(),
+            metadata: iteration.metadata(),
         }
     }
 }

@@ -27,7 +27,7 @@ impl RecordingModel {
 
 #[async_trait]
 impl Model for RecordingModel {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         self.requests.lock().expect("no test panics while it looks").push(request.clone());
         self.inner.stream(request).await
     }
@@ -55,7 +55,7 @@ impl FnModel {
 
 #[async_trait]
 impl Model for FnModel {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        (self.0)(request).await
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        (self.0)(request.clone()).await
     }
 }

@@ -26,7 +26,7 @@ fn request(agent: &str, iteration: u32, messages: Vec<Message>) -> ModelRequest 
         },
         prompt: "seat".to_owned(),
         agent_name: agent.to_owned(),
-        messages,
+        messages: messages.into(),
         stable: 0,
         tools: Vec::new(),
         tool_choice: ToolChoice::Auto,
@@ -59,7 +59,7 @@ pub async fn tool_loop(model: &ScriptedModel, calls: u32) -> String {
 }
 
 async fn answer(model: &ScriptedModel, request: ModelRequest) -> (String, Vec<ToolRequest>) {
-    let mut stream = model.stream(request).await.expect("a scripted answer");
+    let mut stream = model.stream(&request).await.expect("a scripted answer");
     let (mut text, mut calls) = (String::new(), Vec::new());
     while let Some(chunk) = stream.next().await {
         match chunk.expect("a scripted answer") {

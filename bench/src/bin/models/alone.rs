@@ -11,9 +11,9 @@ use super::talk::{Kept, Table};
 /// What this binary is told to do it.
 pub const ROLE: &str = "alone";
 
-const USAGE: &str = "alone bare|client|engine|opened turn|stream|loop TIMES";
+const USAGE: &str = "alone bare|client|engine|opened turn|long|stream|loop TIMES";
 
-/// `alone bare|client|engine|opened turn|stream|loop TIMES`; `opened` is what the engine's sessions cost
+/// `alone bare|client|engine|opened turn|long|stream|loop TIMES`; `opened` is what the engine's sessions cost
 /// before anyone says anything.
 pub async fn run(args: &[String]) -> anyhow::Result<()> {
     let [side, way, times] = args else { anyhow::bail!(USAGE) };

@@ -2,6 +2,7 @@
 //! protocol, with one connection pool, that keeps nothing.
 
 use futures_util::StreamExt as _;
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -139,7 +140,7 @@ async fn read(response: reqwest::Response) -> anyhow::Result<Reply> {
     while let Some(piece) = bytes.next().await {
         waiting.extend_from_slice(&piece?);
         let mut done = 0;
-        while let Some(end) = waiting[done..].windows(2).position(|two| two == b"\n\n") {
+        while let Some(end) = memmem::find(&waiting[done..], b"\n\n") {
             let event = &waiting[done..done + end];
             done += end + 2;
             match event.strip_prefix(b"data: ") {

@@ -19,14 +19,15 @@ pub struct Client {
 
 impl Client {
     pub fn new(address: &str) -> anyhow::Result<Self> {
-        let models = ["turn", "slow", "stream"].map(|way| Ok((way, talk::model(address, way)?)));
+        let models =
+            ["turn", "long", "slow", "stream"].map(|way| Ok((way, talk::model(address, way)?)));
         let models = models.into_iter().collect::<anyhow::Result<_>>()?;
         Ok(Self { models, request: request()? })
     }
 
     /// Asks once; how many tokens came.
     pub async fn turn(&self, way: &str) -> anyhow::Result<usize> {
-        let mut answer = self.models[way].stream(self.request.clone()).await?;
+        let mut answer = self.models[way].stream(&self.request.clone()).await?;
         let (mut text, mut tokens) = (String::new(), 0);
         while let Some(chunk) = answer.next().await {
             match chunk? {
@@ -60,7 +61,7 @@ fn request() -> anyhow::Result<ModelRequest> {
         scope,
         prompt: "seat".to_owned(),
         agent_name: "Ann".to_owned(),
-        messages: vec![Message::system("You are Ann."), Message::user("User: How are you?")],
+        messages: vec![Message::system("You are Ann."), Message::user("User: How are you?")].into(),
         stable: 0,
         tools: Vec::new(),
         tool_choice: ToolChoice::Auto,

@@ -20,16 +20,19 @@ use work::{Measured, Pair};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const TURNS: usize = 600;
+const TURNS: usize = 2_000;
 /// Turns with a provider that takes its time.
 const SLOW_TURNS: usize = 60;
-const LOOPS: usize = 60;
+const LOOPS: usize = 200;
 /// Tool calls of one loop; one more call answers.
 const CALLS: u32 = 10;
 const SESSIONS: usize = 1_000;
 const LATENCY: Duration = Duration::from_millis(50);
 const STREAMS: usize = 200;
+/// Tokens of a stream, and of a long answer.
 const TOKENS: usize = 100;
+/// Tokens of a short answer.
+const WORDS: usize = 20;
 /// How often many at once are repeated; the middle one counts.
 const REPEATS: usize = 7;
 
@@ -77,8 +80,11 @@ async fn compare(report: &mut Report, address: &str, kept: Kept) -> anyhow::Resu
         }
     };
     let pair = Pair::start(address, kept).await?;
-    add("W1 one turn", pair.turns("turn", TURNS).await?, TURNS, Some(1.3));
-    let name = format!("W1 one turn at {LATENCY:?}");
+    let name = format!("W1 one turn of {TOKENS} tokens");
+    add(&name, pair.turns("long", TURNS).await?, TURNS, Some(1.3));
+    let name = format!("W1 one turn of {WORDS} tokens");
+    add(&name, pair.turns("turn", TURNS).await?, TURNS, None);
+    let name = format!("W1 one turn of {WORDS} tokens at {LATENCY:?}");
     add(&name, pair.turns("slow", SLOW_TURNS).await?, SLOW_TURNS, None);
     let iterations = LOOPS * (CALLS as usize + 1);
     add("W2 one of eleven tool iterations", pair.tool_iterations().await?, iterations, Some(1.5));

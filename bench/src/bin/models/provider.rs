@@ -11,9 +11,6 @@ use tokio::process::{Child, ChildStdin, Command};
 /// What this binary is told to be one.
 pub const ROLE: &str = "provider";
 
-/// The words of an ordinary answer.
-const WORDS: usize = 20;
-
 /// The time between two tokens of a stream.
 const PACE: Duration = Duration::from_millis(10);
 
@@ -115,7 +112,8 @@ async fn answer(socket: &mut TcpStream, request: &[u8]) -> std::io::Result<()> {
     }
     let body = match is(b"POST /loop/") && results(request) < super::CALLS {
         true => call(results(request)) + &end("tool_calls"),
-        false => word().repeat(WORDS) + &end("stop"),
+        false if is(b"POST /long/") => word().repeat(super::TOKENS) + &end("stop"),
+        false => word().repeat(super::WORDS) + &end("stop"),
     };
     socket.write_all((HEAD.to_owned() + &body).as_bytes()).await
 }

@@ -89,7 +89,7 @@ impl Table {
     pub async fn start(address: &str, kept: &Kept) -> anyhow::Result<Self> {
         let config = Config { idle_after: Duration::from_secs(3600), ..Config::default() };
         let mut builder = Engine::builder().tool(Count).config(config);
-        for way in ["turn", "loop", "slow", "stream"] {
+        for way in ["turn", "long", "loop", "slow", "stream"] {
             builder = builder.model(way, model(address, way)?);
         }
         if let Some(directory) = kept.directory().map(PathBuf::from) {

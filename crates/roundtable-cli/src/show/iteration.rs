@@ -18,7 +18,7 @@ pub(super) fn lines(iteration: &IterationRecord) -> String {
     for call in &iteration.tool_calls {
         text.push_str(&called(call));
     }
-    for (name, value) in &iteration.metadata {
+    for (name, value) in &iteration.metadata() {
         let _ =
             writeln!(text, "  {name}: {}", value.as_str().map_or(value.to_string(), str::to_owned));
     }

@@ -14,19 +14,18 @@ impl Session {
             return Err(Reject::Newer);
         }
         match input {
-            Input::Command(Command::Open(opening)) => self.open(opening),
-            Input::Command(Command::Fork { origin, agents }) => {
-                self.fork(origin, agents.as_deref())
-            }
-            Input::Command(Command::Import(record)) => self.import(record),
-            _ if !self.opened => Err(Reject::NotFound { session: self.id.clone() }),
             Input::Command(command) => self.decide_command(command, env),
+            Input::Report(_) if !self.opened => self.not_found(),
             Input::Report(report) => self.decide_report(report, env),
         }
     }
 
     fn decide_command(&self, command: &Command, env: &Env) -> Result<Vec<Draft>, Reject> {
         match command {
+            Command::Open(opening) => self.open(opening),
+            Command::Fork { origin, agents } => self.fork(origin, agents.as_deref()),
+            Command::Import(record) => self.import(record),
+            _ if !self.opened => self.not_found(),
             Command::Say(say) => self.say(say, env),
             Command::Provide(results) => self.provide(results),
             Command::Contribute { iteration, text } => self.contribute(iteration, text, env),
@@ -38,11 +37,11 @@ impl Session {
             Command::Rewind { number } => self.rewind(*number),
             Command::SelectTake { number, take } => self.select_take(*number, *take),
             Command::Synthesise { agent } => self.synthesise(agent.as_ref()),
-            // Answered before a session exists; here it would be a second one.
-            Command::Open(_) | Command::Fork { .. } | Command::Import(_) => {
-                Err(Reject::Exists { session: self.id.clone() })
-            }
         }
+    }
+
+    fn not_found<T>(&self) -> Result<T, Reject> {
+        Err(Reject::NotFound { session: self.id.clone() })
     }
 
     fn decide_report(&self, report: &Report, env: &Env) -> Result<Vec<Draft>, Reject> {

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::event::CallRecord;
 use crate::message::{Message, Part, Reasoning, ToolAnswer, ToolRequest};
 
 /// A tool call of an iteration, with its result once there is one.
@@ -33,8 +35,9 @@ pub struct Iteration {
     pub started_at: Timestamp,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// Model, latency, usage, cost and stop reason.
-    pub metadata: Map<String, Value>,
+    /// What is known of its model call; see [`Iteration::metadata`].
+    #[serde(rename = "metadata", serialize_with = "as_metadata", deserialize_with = "of_metadata")]
+    pub call: Option<CallRecord>,
 }
 
 impl Iteration {
@@ -45,9 +48,33 @@ impl Iteration {
             tool_calls: Vec::new(),
             started_at: at,
             completed_at: None,
-            metadata: Map::new(),
+            call: None,
         }
     }
+
+    /// Model, latency, usage, cost and stop reason; empty while its model has not answered.
+    pub fn metadata(&self) -> Map<String, Value> {
+        match serde_json::to_value(&self.call) {
+            Ok(Value::Object(map)) => map,
+            Ok(_) | Err(_) => Map::new(),
+        }
+    }
+}
+
+/// As JSON, metadata that is not known yet is an empty object.
+fn as_metadata<S: Serializer>(call: &Option<CallRecord>, to: S) -> Result<S::Ok, S::Error> {
+    match call {
+        Some(call) => call.serialize(to),
+        None => Map::<String, Value>::new().serialize(to),
+    }
+}
+
+fn of_metadata<'de, D: Deserializer<'de>>(from: D) -> Result<Option<CallRecord>, D::Error> {
+    let map = Map::deserialize(from)?;
+    if map.is_empty() {
+        return Ok(None);
+    }
+    CallRecord::deserialize(Value::Object(map)).map(Some).map_err(D::Error::custom)
 }
 
 /// The two data fields, as `create` and `update` take them (R004-1).
@@ -253,9 +280,9 @@ impl Context {
         self.change(at, |iteration| iteration.completed_at = iteration.completed_at.or(Some(at)))
     }
 
-    /// The same record with metadata on the current iteration.
-    pub(crate) fn with_metadata(self, metadata: Map<String, Value>, at: Timestamp) -> Self {
-        self.change(at, |iteration| iteration.metadata = metadata)
+    /// The same record with what is known of the current iteration's model call.
+    pub(crate) fn with_call(self, call: CallRecord, at: Timestamp) -> Self {
+        self.change(at, |iteration| iteration.call = Some(call))
     }
 
     /// The same record with pictures beside its input.

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use crate::context_request::ContextResult;
 use crate::debate::{Measure, Purpose};
 use crate::event::{
-    Accepted, Body, CallRecord, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
-    Seq, SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
+    Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, Seq,
+    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{AgentId, ToolCallId, TurnId};
 use crate::message::{Reasoning, ToolAnswer, ToolRequest};
@@ -274,7 +274,7 @@ impl Window {
         };
         match body {
             IterationEvent::ModelCallFinished { text, calls, thoughts, record: call, .. } => {
-                record.context.replace(|context| context.with_metadata(metadata(call), event.at));
+                record.context.replace(|context| context.with_call(call.clone(), event.at));
                 record.reply = Some(Awaited {
                     text: text.clone(),
                     thoughts: thoughts.clone(),
@@ -363,12 +363,5 @@ impl TurnRecord {
         let mut said = said.filter(|message| message.role == crate::message::Role::Assistant);
         said.find_map(|message| Some(message.text()).filter(|text| !text.is_empty()))
             .unwrap_or_default()
-    }
-}
-
-fn metadata(record: &CallRecord) -> serde_json::Map<String, serde_json::Value> {
-    match serde_json::to_value(record) {
-        Ok(serde_json::Value::Object(map)) => map,
-        Ok(_) | Err(_) => serde_json::Map::new(),
     }
 }

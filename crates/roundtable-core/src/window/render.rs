@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::{Provided, RoundRecord, Spoken, Window};
+use super::{Provided, RoundRecord, Spoken, TurnRecord, Window};
 use crate::debate::prompt::Brief;
 use crate::debate::{self, Purpose, Rules};
 use crate::event::{PromptRecord, Seq, Task};
 use crate::id::{AgentId, TurnId};
 use crate::message::{Message, Part, Role};
-use crate::prompt::{Prompt, RenderedPrompt, Section, TEMPLATE};
+use crate::prompt::{OutputSchema, Prompt, RenderedPrompt, Section, TEMPLATE};
 use crate::session::{Mark, Session};
 use crate::turn::Context;
 
@@ -22,36 +22,61 @@ impl Window {
     pub fn prompt(&self, session: &Session, turn: &TurnId) -> Option<Prompt> {
         let record = self.turns.get(turn)?;
         let agent = session.find_agent(&record.agent)?;
-        let purpose = self.purpose(&record.task, session);
         let first = |role: Role| {
             let mut messages = record.context.get_iteration_messages(1).iter();
             messages.find(|message| message.role == role).map(Message::text).unwrap_or_default()
         };
-        const NO_TOOLS: &Vec<String> = &Vec::new();
-        let (name, system, tools) = match &record.task {
-            Task::Seat { .. } if session.settings.debate.is_some() => {
-                let tools = (purpose != Purpose::Answer).then_some(NO_TOOLS);
-                (purpose.prompt_name(), first(Role::System), tools)
-            }
-            Task::Seat { .. } => ("seat", agent.persona.clone(), None),
-            Task::Delegated { .. } => ("delegated", agent.persona.clone(), None),
-            Task::Nested { prompt, .. } => {
-                (prompt.name.as_str(), prompt.system.clone(), Some(&prompt.tools))
-            }
+        let system = match &record.task {
+            Task::Seat { .. } if session.settings.debate.is_some() => first(Role::System),
+            Task::Seat { .. } | Task::Delegated { .. } => agent.persona.clone(),
+            Task::Nested { prompt, .. } => prompt.system.clone(),
         };
-        let mut prompt = Prompt::new(name, first(Role::User));
+        let mut prompt = Prompt::new(self.prompt_name(session, turn)?, first(Role::User));
         prompt.sections.push(Section::new("", system));
-        let offered = |name: &str| tools.is_none_or(|tools| tools.iter().any(|tool| tool == name));
-        prompt.tools =
-            agent.tools.iter().map(|tool| tool.name.clone()).filter(|name| offered(name)).collect();
-        prompt.output = match &record.task {
-            Task::Seat { .. } if session.settings.debate.is_some() => {
-                Some(debate::prompt::output(purpose))
-            }
-            Task::Seat { .. } | Task::Delegated { .. } => agent.output.clone(),
-            Task::Nested { prompt, .. } => prompt.output.clone(),
-        };
+        prompt.tools = self.offered(record, session);
+        prompt.output = self.wanted(record, session);
         Some(prompt)
+    }
+
+    /// What the prompt of an open turn is called.
+    pub fn prompt_name(&self, session: &Session, turn: &TurnId) -> Option<&str> {
+        let record = self.turns.get(turn)?;
+        Some(match &record.task {
+            Task::Seat { .. } if session.settings.debate.is_some() => {
+                self.purpose(&record.task, session).prompt_name()
+            }
+            Task::Seat { .. } => "seat",
+            Task::Delegated { .. } => "delegated",
+            Task::Nested { prompt, .. } => prompt.name.as_str(),
+        })
+    }
+
+    /// The tools that the model of an open turn may use.
+    fn offered(&self, record: &TurnRecord, session: &Session) -> Vec<String> {
+        let only = match &record.task {
+            Task::Seat { .. } if session.settings.debate.is_some() => {
+                let answers = self.purpose(&record.task, session) == Purpose::Answer;
+                (!answers).then_some(&[][..])
+            }
+            Task::Seat { .. } | Task::Delegated { .. } => None,
+            Task::Nested { prompt, .. } => Some(prompt.tools.as_slice()),
+        };
+        let tools = session.find_agent(&record.agent).map(|agent| agent.tools.as_slice());
+        let names = tools.unwrap_or_default().iter().map(|tool| &tool.name);
+        names.filter(|name| only.is_none_or(|only| only.contains(name))).cloned().collect()
+    }
+
+    /// What the answer of an open turn has to look like.
+    fn wanted(&self, record: &TurnRecord, session: &Session) -> Option<OutputSchema> {
+        match &record.task {
+            Task::Seat { .. } if session.settings.debate.is_some() => {
+                Some(debate::prompt::output(self.purpose(&record.task, session)))
+            }
+            Task::Seat { .. } | Task::Delegated { .. } => {
+                session.find_agent(&record.agent)?.output.clone()
+            }
+            Task::Nested { prompt, .. } => prompt.output.clone(),
+        }
     }
 
     /// The text of an open turn's next model call, and what it is made of.
@@ -61,7 +86,8 @@ impl Window {
         turn: &TurnId,
     ) -> Option<(RenderedPrompt, PromptRecord)> {
         let record = self.turns.get(turn)?;
-        let Prompt { tools, output, .. } = self.prompt(session, turn)?;
+        session.find_agent(&record.agent)?;
+        let (tools, output) = (self.offered(record, session), self.wanted(record, session));
         let mut messages: Vec<Message> =
             record.context.to_messages().into_iter().cloned().collect();
         let mut from = self.rounds.back().map_or(session.head, |round| begins(session, round));

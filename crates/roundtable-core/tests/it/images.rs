@@ -27,7 +27,7 @@ fn shape(messages: &[Message]) -> Vec<Vec<String>> {
 
 fn rendered(table: &Table, turn: &str) -> Vec<Message> {
     let (rendered, _) = table.live.window.render(table.session(), &table.turn(turn)).unwrap();
-    rendered.messages
+    rendered.messages.to_vec()
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::table::{Table, agent, agent_with, ask, counted, reply};
 
 fn rendered(table: &Table, turn: &str) -> Vec<Message> {
     let (rendered, _) = table.live.window.render(table.session(), &table.turn(turn)).unwrap();
-    rendered.messages
+    rendered.messages.to_vec()
 }
 
 fn texts(message: &Message) -> Vec<String> {

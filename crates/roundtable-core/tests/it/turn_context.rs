@@ -251,7 +251,8 @@ fn r004_15_a_session_keeps_the_record_of_a_turn_the_same_way() {
     assert_eq!(first.messages.len(), 4);
     assert_eq!(first.tool_calls[0].result.as_ref().unwrap().content, "sunny");
     assert!(first.completed_at.is_some());
-    let known: Vec<&str> = first.metadata.keys().map(String::as_str).collect();
+    let metadata = first.metadata();
+    let known: Vec<&str> = metadata.keys().map(String::as_str).collect();
     assert_eq!(known, ["latency_ms", "model", "stop"]);
     assert_eq!(context.current_iteration(), 2);
 }

@@ -13,7 +13,7 @@ use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, Ownersh
 
 use crate::engine::Engine;
 use crate::permit;
-use crate::speech::Speech;
+use crate::speech::{ROOM, Speech};
 
 /// A model call.
 pub(crate) struct ModelCall {
@@ -54,8 +54,8 @@ impl ModelCall {
             ));
         };
         let overheard = self.overhear(&mut request);
-        let mut stream = model.stream(request).await?;
-        let mut reply = Reply::default();
+        let mut stream = model.stream(&request).await?;
+        let mut reply = Reply { text: String::with_capacity(ROOM), ..Reply::default() };
         let mut noted = Noted { bytes: 0, at: started };
         let mut bytes = 0;
         while let Some(chunk) = stream.next().await {

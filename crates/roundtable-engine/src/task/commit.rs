@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, NestedPrompt, Origin, Seq};
-use roundtable_core::id::CommandId;
+use roundtable_core::id::{CommandId, IterationId};
 use roundtable_core::input::{Command, Env, Input, Report};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::{Live, Reject};
@@ -106,7 +106,9 @@ impl SessionTask {
                 Answer::Command(self.decide_command(command, id.as_ref(), staged).await)
             }
             Letter::Report { report, partials } => {
-                let env = self.env(partials.clone());
+                let partials = partials.clone();
+                let partials = partials.unwrap_or_else(|| self.speech.all_but(whole(report)));
+                let env = self.env(Some(partials));
                 Answer::Report(self.step(report, &env, staged))
             }
             Letter::Publish { report, .. } => {
@@ -132,7 +134,7 @@ impl SessionTask {
 
     async fn decide_command(
         &mut self,
-        command: &Command,
+        command: &Arc<Command>,
         id: Option<&CommandId>,
         staged: &mut Staged,
     ) -> Result<Receipt, EngineError> {
@@ -146,14 +148,14 @@ impl SessionTask {
             }
             return Ok(recorded.receipt);
         }
-        if let Command::Fork { origin, .. } = command {
+        if let Command::Fork { origin, .. } = &**command {
             self.inherit(origin).await?;
             staged.origin = Some(origin.clone());
         }
         let after = self.live.session.head;
         let warnings = self.warnings(command);
         let env = self.env(None);
-        if let Err(reject) = self.step(&command.clone().into(), &env, staged) {
+        if let Err(reject) = self.step(&Input::Command(command.clone()), &env, staged) {
             if staged.origin.take().is_some() {
                 self.live = Live::new(self.session.clone());
             }
@@ -202,8 +204,8 @@ impl SessionTask {
         Ok(())
     }
 
-    fn env(&self, partials: Option<BTreeMap<roundtable_core::id::IterationId, String>>) -> Env {
-        let partials = partials.unwrap_or_else(|| self.speech.all());
+    fn env(&self, partials: Option<BTreeMap<IterationId, String>>) -> Env {
+        let partials = partials.unwrap_or_else(|| self.speech.all_but(None));
         Env { now: self.engine.parts().clock.now(), partials }
     }
 
@@ -325,5 +327,14 @@ impl SessionTask {
             };
             drop(waiter.reply.send(Ok(evaluation)));
         }
+    }
+}
+
+/// The model call whose whole answer a report brings: what it had said before is of no use.
+fn whole(input: &Input) -> Option<&IterationId> {
+    let Input::Report(report) = input else { return None };
+    match &**report {
+        Report::ModelReplied { iteration, .. } => Some(iteration),
+        _ => None,
     }
 }

@@ -16,13 +16,13 @@ use crate::error::EngineError;
 /// for several dozen letters, and most sessions wait with an empty one.
 pub(crate) enum Letter {
     /// A caller wants something.
-    Command { command: Box<Command>, id: Option<CommandId>, reply: Reply },
+    Command { command: Arc<Command>, id: Option<CommandId>, reply: Reply },
     /// A caller wants to know the state.
     State { reply: oneshot::Sender<Result<Session, EngineError>> },
     /// An effect is done. Partials are those of a process that is gone.
-    Report { report: Box<Input>, partials: Option<BTreeMap<IterationId, String>> },
+    Report { report: Input, partials: Option<BTreeMap<IterationId, String>> },
     /// A handler has something to tell.
-    Publish { report: Box<Input>, reply: oneshot::Sender<Result<(), EvaluateError>> },
+    Publish { report: Input, reply: oneshot::Sender<Result<(), EvaluateError>> },
     /// A handler wants a prompt answered.
     Evaluate {
         tool_call: ToolCallId,

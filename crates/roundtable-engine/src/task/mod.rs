@@ -3,6 +3,7 @@
 mod commit;
 mod letter;
 mod load;
+mod quiet;
 mod reconcile;
 mod start;
 
@@ -31,6 +32,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::speech::Speech;
 use letter::{Asker, Waiter};
+use quiet::Quiet;
 use reconcile::Running;
 
 /// How many letters one commit takes in.
@@ -69,6 +71,7 @@ pub(crate) struct SessionTask {
     /// Whether the store has notes of running replies.
     noted: Arc<AtomicBool>,
     wake_at: Option<Timestamp>,
+    quiet: Quiet,
     idle: bool,
 }
 
@@ -126,6 +129,7 @@ impl SessionTask {
             snapshot,
             noted: Arc::default(),
             wake_at: None,
+            quiet: Quiet::default(),
             idle: false,
         };
         let stopped = task.engine.stopped().clone();
@@ -186,7 +190,7 @@ impl SessionTask {
                 .list_drafts(&self.session)
                 .await
                 .unwrap_or_default();
-            let report = Box::new(Report::WriterChanged.into());
+            let report = Report::WriterChanged.into();
             Letter::Report { report, partials: Some(noted) }
         } else {
             Letter::Wake
@@ -199,7 +203,8 @@ impl SessionTask {
     async fn next_letter(&mut self) -> Option<Letter> {
         let draining = self.is_draining();
         // A letter that was on its way may never arrive: its sender can give up.
-        let quiet = if draining { LOOK_EVERY } else { self.engine.parts().config.idle_after };
+        let patience = if draining { LOOK_EVERY } else { self.engine.parts().config.idle_after };
+        self.quiet.begin(patience);
         // While something runs, its report will come: no timer is needed to notice that it is quiet.
         let may_idle = draining || self.running.is_empty();
         tokio::select! {
@@ -207,7 +212,7 @@ impl SessionTask {
             Some(letter) = self.reports.recv() => Some(letter),
             letter = self.mailbox.recv() => letter,
             () = self.engine.draining().cancelled(), if !draining => Some(Letter::Wake),
-            () = tokio::time::sleep(quiet), if may_idle => Some(Letter::Idle),
+            () = self.quiet.over(), if may_idle => Some(Letter::Idle),
         }
     }
 

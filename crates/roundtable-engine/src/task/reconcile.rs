@@ -31,9 +31,9 @@ pub(super) struct Effect {
 }
 
 /// The objects of an open turn that its tool calls share.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Run {
-    pub prompt: Arc<Prompt>,
+    pub prompt: Option<Arc<Prompt>>,
     pub rendered: Option<Arc<RenderedPrompt>>,
 }
 
@@ -111,8 +111,7 @@ impl SessionTask {
             // The start of an effectful call is a commit of its own, immediately before the call.
             let Some(tool_call) = begin else { return Ok(()) };
             let report = Report::EffectBegins { tool_call };
-            self.process(vec![Letter::Report { report: Box::new(report.into()), partials: None }])
-                .await?;
+            self.process(vec![Letter::Report { report: report.into(), partials: None }]).await?;
         }
     }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
 use super::letter::Letter;
-use super::reconcile::{Effect, Run};
+use super::reconcile::Effect;
 use crate::effect::{self, ModelCall, ToolRun};
 
 impl SessionTask {
@@ -40,10 +40,9 @@ impl SessionTask {
         attempt: u32,
         since: Seq,
     ) -> Option<Effect> {
-        let prompt = self.prompt_of(id)?;
         let rendered = Arc::new(self.live.take_prompt(id)?);
-        let run = Run { prompt: prompt.clone(), rendered: Some(rendered.clone()) };
-        self.running.runs.insert(id.clone(), run);
+        self.running.runs.entry(id.clone()).or_default().rendered = Some(rendered.clone());
+        let prompt = self.live.window.prompt_name(&self.live.session, id)?.to_owned();
         let turn = self.live.session.round.as_ref()?.find_turn(id)?;
         let agent = self.live.session.find_agent(&turn.agent)?;
         let parts = self.engine.parts();
@@ -51,7 +50,7 @@ impl SessionTask {
             key: iteration.clone(),
             attempt,
             scope: self.scope_of(turn, None)?,
-            prompt: prompt.name.clone(),
+            prompt,
             agent_name: agent.name.clone(),
             messages: rendered.messages.clone(),
             stable: rendered.stable,
@@ -110,14 +109,14 @@ impl SessionTask {
         Some(self.spawn(CancellationToken::new(), effect))
     }
 
-    /// The prompt of an open turn: one object for the model call and all tool calls of the turn.
+    /// The prompt of an open turn, made when a tool call asks for it first: one object for all of
+    /// them.
     fn prompt_of(&mut self, id: &TurnId) -> Option<Arc<Prompt>> {
-        if let Some(run) = self.running.runs.get(id) {
-            return Some(run.prompt.clone());
+        let run = self.running.runs.entry(id.clone()).or_default();
+        if run.prompt.is_none() {
+            run.prompt = Some(Arc::new(self.live.window.prompt(&self.live.session, id)?));
         }
-        let prompt = Arc::new(self.live.window.prompt(&self.live.session, id)?);
-        self.running.runs.insert(id.clone(), Run { prompt: prompt.clone(), rendered: None });
-        Some(prompt)
+        run.prompt.clone()
     }
 
     fn scope_of(&self, turn: &Turn, tool_call: Option<&ToolCallId>) -> Option<Scope> {
@@ -153,7 +152,7 @@ impl SessionTask {
         let handle = self.engine.effects().spawn(Box::pin(async move {
             let report = effect.await;
             // The task is gone when the session was lost or stopped: then this is nobody's result.
-            let letter = Letter::Report { report: Box::new(report.into()), partials: None };
+            let letter = Letter::Report { report: report.into(), partials: None };
             let _ = reporter.send(letter).await;
         }));
         Effect { cancellation, abort: handle.abort_handle() }

@@ -174,7 +174,7 @@ impl std::fmt::Debug for KeyedScript {
 
 #[async_trait]
 impl Model for Keyed {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         if request.scope.agent.suffix() == "eve" {
             panic!("{self:?} could not connect with {}", self.key);
         }

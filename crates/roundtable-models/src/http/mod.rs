@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Method, Response, Url};
 use roundtable_core::id::IterationId;
 use roundtable_ports::{Facts, Model, ModelError, ModelRequest, ModelStream};
 
@@ -39,8 +39,9 @@ const REFUSAL_BYTES: usize = 64 << 10;
 pub struct HttpModel {
     profile: Profile,
     target: Target,
-    /// Where requests go, read once.
+    /// Where requests go, and the headers that all of them have: read once.
     url: Url,
+    headers: Result<HeaderMap, ModelError>,
     client: Client,
     timeouts: Timeouts,
     caps: Caps,
@@ -59,6 +60,35 @@ pub(crate) struct Target {
     pub proxy: Option<Secret>,
 }
 
+impl Target {
+    /// The headers of every request. What its user wants counts before what is usual.
+    fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some((name, value)) = self.credentials()? {
+            headers.insert(name, value);
+        }
+        self.headers.keys().for_each(|name| drop(headers.remove(name)));
+        headers.extend(self.headers.clone());
+        Ok(headers)
+    }
+
+    /// The header with the key, marked so that nothing prints it.
+    fn credentials(&self) -> Result<Option<(&'static str, HeaderValue)>, ModelError> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let (name, text) = match self.auth {
+            Auth::Bearer => ("authorization", format!("Bearer {}", key.reveal())),
+            Auth::XApiKey => ("x-api-key", key.reveal().to_owned()),
+            Auth::XGoogApiKey => ("x-goog-api-key", key.reveal().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            ModelError::Auth("the key has characters that no key can have".to_owned())
+        })?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+}
+
 impl HttpModel {
     pub(crate) fn new(
         profile: Profile,
@@ -69,7 +99,8 @@ impl HttpModel {
         let client = client::build(timeouts.connect, target.proxy.as_ref())?;
         let address = format!("{}{}", target.base_url, profile.wire.path(&profile.model));
         let url = Url::parse(&address).map_err(|error| ClientError::Address(error.to_string()))?;
-        Ok(Self { profile, target, url, client, timeouts, caps })
+        let headers = target.headers();
+        Ok(Self { profile, target, url, headers, client, timeouts, caps })
     }
 
     /// What is known of the model.
@@ -79,39 +110,27 @@ impl HttpModel {
 
     async fn send(
         &self,
-        outgoing: &Outgoing,
+        outgoing: Outgoing,
         key: &IterationId,
         patience: &mut Patience,
     ) -> Result<Response, ModelError> {
-        let mut builder =
-            self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
+        let mut request = reqwest::Request::new(Method::POST, self.url.clone());
+        let mut headers = self.headers.clone()?;
+        let mut add = |name: &'static str, value: HeaderValue| {
+            headers.entry(name).or_insert(value);
+        };
         for (name, value) in &outgoing.headers {
-            builder = builder.header(*name, *value);
+            add(name, HeaderValue::from_static(value));
         }
         // The same in every attempt, so that a gateway that can tell repeats apart does.
-        builder = builder.header("idempotency-key", key.as_str());
-        if let Some((name, value)) = self.credentials()? {
-            builder = builder.header(name, value);
+        if let Ok(key) = HeaderValue::from_str(key.as_str()) {
+            add("idempotency-key", key);
         }
-        builder = builder.headers(self.target.headers.clone());
-        let sent = builder.body(outgoing.body.to_string()).send();
+        *request.headers_mut() = headers;
+        *request.body_mut() = Some(outgoing.body.into());
+        let sent = self.client.execute(request);
         let response = patience.with(sent).await.map_err(|Late| ModelError::Timeout)?;
         response.map_err(|error| self.unreachable(error))
-    }
-
-    /// The header with the key, marked so that nothing prints it.
-    fn credentials(&self) -> Result<Option<(&'static str, HeaderValue)>, ModelError> {
-        let Some(key) = &self.target.key else { return Ok(None) };
-        let (name, text) = match self.target.auth {
-            Auth::Bearer => ("authorization", format!("Bearer {}", key.reveal())),
-            Auth::XApiKey => ("x-api-key", key.reveal().to_owned()),
-            Auth::XGoogApiKey => ("x-goog-api-key", key.reveal().to_owned()),
-        };
-        let mut value = HeaderValue::from_str(&text).map_err(|_| {
-            ModelError::Auth("the key has characters that no key can have".to_owned())
-        })?;
-        value.set_sensitive(true);
-        Ok(Some((name, value)))
     }
 
     fn unreachable(&self, error: reqwest::Error) -> ModelError {
@@ -170,21 +189,21 @@ impl Model for HttpModel {
         Facts { window: self.profile.window, price: self.profile.price.map(|price| price.most()) }
     }
 
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        window::check(&request, &self.profile)?;
-        let shape = Shape::choose(&request, &self.profile)?;
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        window::check(request, &self.profile)?;
+        let shape = Shape::choose(request, &self.profile)?;
         let wire = self.profile.wire;
-        let outgoing = wire.request(&request, &self.profile, &shape);
-        let settings = Settings::new(&request, &self.profile, &shape, self.caps);
+        let outgoing = wire.request(request, &self.profile, &shape)?;
+        let settings = Settings::new(request, &self.profile, &shape, self.caps);
         let mut patience = Patience::new(self.timeouts);
-        let response = self.send(&outgoing, &request.key, &mut patience).await?;
+        let response = self.send(outgoing, &request.key, &mut patience).await?;
         if !response.status().is_success() || !may_be_events(&response) {
             return Err(self.refused(response).await);
         }
         let events = Events::new(response.bytes_stream().boxed(), patience, self.caps);
         let (decoder, shaper) = (wire.decoder(settings), Shaper::new(shape));
         let secrets = self.target.secrets.clone();
-        Ok(Reading::new(events, decoder, shaper, request.listener, secrets).boxed())
+        Ok(Reading::new(events, decoder, shaper, request.listener.clone(), secrets).boxed())
     }
 }
 

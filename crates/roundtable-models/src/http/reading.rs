@@ -60,19 +60,25 @@ impl Reading {
     /// Takes the next event, or the end.
     fn take(&mut self, event: Option<Result<Sse, ModelError>>) -> Result<(), ModelError> {
         let chunks = match event {
-            Some(event) => self.decode(&event?)?,
+            Some(event) => {
+                let Sse { event, data, .. } = event?;
+                match data.as_deref().map(str::trim) {
+                    None | Some("") => return Ok(()),
+                    Some(data) => {
+                        if let Some(text) = self.decoder.token(data) {
+                            return self.shape(Chunk::Text(text));
+                        }
+                        self.decoder.event(event.as_deref(), data)?
+                    }
+                }
+            }
             None => {
                 self.over = true;
                 self.decoder.end()?
             }
         };
         for chunk in chunks {
-            if let Chunk::Text(text) = &chunk
-                && self.shaper.holds()
-            {
-                self.listener.hear(text);
-            }
-            self.shaper.take(chunk, &mut self.ready)?;
+            self.shape(chunk)?;
         }
         if self.over && self.ready.is_empty() {
             return Err(ModelError::Broken("the answer has no end".to_owned()));
@@ -80,11 +86,13 @@ impl Reading {
         Ok(())
     }
 
-    fn decode(&mut self, event: &Sse) -> Result<Vec<Chunk>, ModelError> {
-        match event.data.as_deref().map(str::trim) {
-            None | Some("") => Ok(Vec::new()),
-            Some(data) => self.decoder.event(event.event.as_deref(), data),
+    fn shape(&mut self, chunk: Chunk) -> Result<(), ModelError> {
+        if let Chunk::Text(text) = &chunk
+            && self.shaper.holds()
+        {
+            self.listener.hear(text);
         }
+        self.shaper.take(chunk, &mut self.ready)
     }
 
     /// An error inside a stream may repeat the key like any other text of a provider.

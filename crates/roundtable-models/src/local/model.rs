@@ -187,12 +187,12 @@ impl Model for LocalModel {
         Some(NOTICE)
     }
 
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         if matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_)) {
             let what = "the local model uses no tools; name another model for this agent";
             return Err(ModelError::BadRequest(what.to_owned()));
         }
-        let events = self.start(&request, plan(&request)?)?;
+        let events = self.start(request, plan(request)?)?;
         let next = |mut events: mpsc::Receiver<Event>| async move {
             events.recv().await.map(|event| (event, events))
         };

@@ -104,9 +104,9 @@ impl ScriptedModel {
 
 #[async_trait]
 impl Model for ScriptedModel {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let reply = self.script.reply(&request);
-        let index = self.remember(&request);
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let reply = self.script.reply(request);
+        let index = self.remember(request);
         if let Some(gate) = &reply.gate {
             self.gates.wait(gate).await;
         }

@@ -1,5 +1,6 @@
 //! Ids of tool calls as vendors accept them.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -10,19 +11,19 @@ const LONGEST: usize = 40;
 const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// Gives each call of a prompt an id that no other call of it has.
-pub struct Ids {
+pub struct Ids<'a> {
     style: ToolIds,
-    taken: HashSet<String>,
+    taken: HashSet<Cow<'a, str>>,
 }
 
-impl Ids {
+impl<'a> Ids<'a> {
     pub fn new(style: ToolIds) -> Self {
         Self { style, taken: HashSet::new() }
     }
 
     /// The id of the next call. The same prompt gives the same ids, so what providers keep stays
     /// good.
-    pub fn take(&mut self, ours: &str) -> String {
+    pub fn take(&mut self, ours: &'a str) -> Cow<'a, str> {
         let mut id = self.spell(ours, 0);
         let mut again = 1;
         while !self.taken.insert(id.clone()) {
@@ -32,11 +33,11 @@ impl Ids {
         id
     }
 
-    fn spell(&self, ours: &str, again: u32) -> String {
+    fn spell(&self, ours: &'a str, again: u32) -> Cow<'a, str> {
         match self.style {
-            ToolIds::Ours if again == 0 && ours.len() <= LONGEST => ours.to_owned(),
-            ToolIds::Ours => format!("tcl_{}", letters(ours, again, 13)),
-            ToolIds::Nine => letters(ours, again, 9),
+            ToolIds::Ours if again == 0 && ours.len() <= LONGEST => ours.into(),
+            ToolIds::Ours => format!("tcl_{}", letters(ours, again, 13)).into(),
+            ToolIds::Nine => letters(ours, again, 9).into(),
         }
     }
 }

@@ -14,7 +14,7 @@ mod turns;
 
 use roundtable_core::event::{CallRecord, StopReason};
 use roundtable_ports::{Chunk, ModelError, ModelRequest};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalog::Profile;
@@ -60,7 +60,15 @@ impl Wire {
     }
 
     /// The request as the vendor wants it.
-    pub fn request(self, request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outgoing {
+    ///
+    /// # Errors
+    /// [`ModelError::BadRequest`] when it has no JSON form.
+    pub fn request(
+        self,
+        request: &ModelRequest,
+        profile: &Profile,
+        shape: &Shape,
+    ) -> Result<Outgoing, ModelError> {
         match self {
             Self::OpenaiChat => openai_chat::request(request, profile, shape),
             Self::OpenaiResponses => openai_responses::request(request, profile, shape),
@@ -81,12 +89,19 @@ impl Wire {
 }
 
 /// A request on its way, without the key and the vendor's address.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
     /// Headers besides the key's.
     pub headers: Vec<(&'static str, &'static str)>,
-    /// The body.
-    pub body: Value,
+    /// The body, as JSON.
+    pub body: Vec<u8>,
+}
+
+impl Outgoing {
+    fn new(body: &impl Serialize) -> Result<Self, ModelError> {
+        let bad = |error: serde_json::Error| ModelError::BadRequest(error.to_string());
+        Ok(Self { headers: Vec::new(), body: serde_json::to_vec(body).map_err(bad)? })
+    }
 }
 
 /// What a decoder has to know besides the events.
@@ -146,6 +161,13 @@ struct End {
 
 /// Makes chunks of an answer's events: a state machine without I/O.
 pub trait Decoder: Send {
+    /// Takes an event that is a piece of text like the one before, if it is one: a shortcut past
+    /// [`Decoder::event`] for what most of an answer is made of.
+    fn token(&mut self, data: &str) -> Option<String> {
+        let _ = data;
+        None
+    }
+
     /// Takes one event: its name, if it has one, and its data.
     ///
     /// # Errors

@@ -1,56 +1,54 @@
 //! Names of tools as vendors accept them, and back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
 
 use crate::output::Shape;
 
 const LONGEST: usize = 64;
 
-/// The names of the tools on offer, in both spellings.
+/// The names of the tools on offer, as we spell them and as the vendor does. There are few.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
-    there: BTreeMap<String, String>,
-    back: BTreeMap<String, String>,
-}
+pub struct Names(Vec<(String, String)>);
 
 impl Names {
     /// The names of these tools, and of the one that a reply may have to be given through.
     pub fn new<'a>(tools: impl Iterator<Item = &'a str>, shape: &'a Shape) -> Self {
-        let mut names = Self::default();
-        let mut taken = BTreeSet::new();
-        let all: Vec<&str> = tools.chain(shape.tool()).collect();
+        let all: Vec<(&str, String)> =
+            tools.chain(shape.tool()).map(|name| (name, spell(name))).collect();
         // A name that is fine as it is keeps its spelling, whatever others look like.
-        for name in all.iter().filter(|name| spell(name) == **name) {
-            taken.insert((*name).to_owned());
-            names.pair(name, name);
-        }
-        for name in all {
-            if names.there.contains_key(name) {
+        let (fine, odd): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(name, plain)| name == plain);
+        let mut names =
+            Self(fine.into_iter().map(|(name, plain)| (name.to_owned(), plain)).collect());
+        for (name, plain) in odd {
+            if names.0.iter().any(|(ours, _)| ours == name) {
                 continue;
             }
-            let plain = spell(name);
             let numbered = (2..).map(|number| number_of(&plain, number));
             let free = std::iter::once(plain.clone()).chain(numbered);
-            let spelt = { free }.find(|spelt| !taken.contains(spelt)).unwrap_or(plain);
-            taken.insert(spelt.clone());
-            names.pair(name, &spelt);
+            let spelt = { free }.find(|spelt| !names.is_taken(spelt)).unwrap_or(plain);
+            names.0.push((name.to_owned(), spelt));
         }
         names
     }
 
-    fn pair(&mut self, name: &str, spelt: &str) {
-        self.there.insert(name.to_owned(), spelt.to_owned());
-        self.back.insert(spelt.to_owned(), name.to_owned());
+    fn is_taken(&self, spelt: &str) -> bool {
+        self.0.iter().any(|(_, theirs)| theirs == spelt)
     }
 
     /// The name as the vendor is told it. A tool that is no longer on offer is spelt alike.
-    pub fn there(&self, name: &str) -> String {
-        self.there.get(name).cloned().unwrap_or_else(|| spell(name))
+    pub fn there<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        match self.0.iter().find(|(ours, _)| ours == name) {
+            Some((_, theirs)) if theirs == name => Cow::Borrowed(name),
+            Some((_, theirs)) => Cow::Owned(theirs.clone()),
+            None => Cow::Owned(spell(name)),
+        }
     }
 
     /// The name as we know it. A name that was never offered stays what the model made of it.
     pub fn back(&self, spelt: &str) -> String {
-        self.back.get(spelt).cloned().unwrap_or_else(|| spelt.to_owned())
+        let known = self.0.iter().find(|(_, theirs)| theirs == spelt);
+        known.map_or(spelt, |(ours, _)| ours).to_owned()
     }
 }
 
@@ -79,7 +77,7 @@ mod tests {
     fn names_that_vendors_refuse_are_spelt_otherwise_and_come_back_as_they_were() {
         let tools = ["search", "files.read", "files/read", "files_read", "9lives", ""];
         let names = Names::new(tools.into_iter(), &Shape::Free);
-        let there: Vec<String> = tools.iter().map(|name| names.there(name)).collect();
+        let there: Vec<_> = tools.iter().map(|name| names.there(name)).collect();
         assert_eq!(there, ["search", "files_read_2", "files_read_3", "files_read", "_9lives", "_"]);
         let back: Vec<String> = there.iter().map(|spelt| names.back(spelt)).collect();
         assert_eq!(back, tools);
@@ -90,7 +88,7 @@ mod tests {
     fn long_names_that_begin_alike_stay_apart() {
         let tools = ["a".repeat(70), "a".repeat(71)];
         let names = Names::new(tools.iter().map(String::as_str), &Shape::Free);
-        let there: Vec<String> = tools.iter().map(|name| names.there(name)).collect();
+        let there: Vec<_> = tools.iter().map(|name| names.there(name)).collect();
         assert!(there[0] != there[1] && there.iter().all(|name| name.len() <= LONGEST));
         assert_eq!(names.back(&there[1]), tools[1]);
     }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use roundtable_core::message::Message;
 use roundtable_ports::{ModelRequest, ToolChoice};
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ use crate::output::Shape;
 
 /// A request as all wires see it.
 pub struct Offer<'a> {
-    pub turns: Vec<Turn>,
+    pub turns: Vec<Turn<'a>>,
     pub tools: Vec<Offered<'a>>,
     /// Which tools to use; nothing when there are none.
     pub choice: Option<Choice>,
@@ -21,9 +20,9 @@ pub struct Offer<'a> {
 
 /// A tool on offer.
 pub struct Offered<'a> {
-    pub name: String,
+    pub name: Cow<'a, str>,
     pub description: &'a str,
-    pub schema: Value,
+    pub schema: Cow<'a, Value>,
 }
 
 /// Which tools to use, in the vendor's spelling of names.
@@ -36,9 +35,9 @@ pub enum Choice {
 }
 
 impl<'a> Offer<'a> {
-    pub fn new(request: &'a ModelRequest, profile: &Profile, shape: &Shape) -> Self {
+    pub fn new(request: &'a ModelRequest, profile: &Profile, shape: &'a Shape) -> Self {
         let names = Names::new(request.tools.iter().map(|tool| tool.name.as_str()), shape);
-        let turns = turns(&messages(request, shape), profile, &names);
+        let turns = turns(&request.messages, shape.instruction(), profile, &names);
         let tools = tools(request, profile, shape, &names);
         let choice = (!tools.is_empty()).then(|| choice(request, shape, &tools, &names));
         let forced = |choice: &Choice| matches!(choice, Choice::Required | Choice::Named(_));
@@ -49,22 +48,10 @@ impl<'a> Offer<'a> {
     }
 }
 
-/// The messages, and the instruction that a reply has to be JSON, where that is all there is.
-fn messages<'a>(request: &'a ModelRequest, shape: &Shape) -> Cow<'a, [Message]> {
-    match shape.instruction() {
-        None => Cow::Borrowed(&request.messages),
-        Some(instruction) => {
-            let mut messages = request.messages.clone();
-            messages.push(Message::system(instruction));
-            Cow::Owned(messages)
-        }
-    }
-}
-
 fn tools<'a>(
     request: &'a ModelRequest,
     profile: &Profile,
-    shape: &Shape,
+    shape: &'a Shape,
     names: &Names,
 ) -> Vec<Offered<'a>> {
     if !profile.quirks.tools {
@@ -86,7 +73,11 @@ fn tools<'a>(
 fn choice(request: &ModelRequest, shape: &Shape, tools: &[Offered], names: &Names) -> Choice {
     if let Some(tool) = shape.tool() {
         let alone = tools.len() == 1 || request.tool_choice == ToolChoice::None;
-        return if alone { Choice::Named(names.there(tool)) } else { Choice::Required };
+        return if alone {
+            Choice::Named(names.there(tool).into_owned())
+        } else {
+            Choice::Required
+        };
     }
     match &request.tool_choice {
         ToolChoice::Auto => Choice::Auto,
@@ -95,7 +86,7 @@ fn choice(request: &ModelRequest, shape: &Shape, tools: &[Offered], names: &Name
         ToolChoice::Named(name) => {
             let name = names.there(name);
             if tools.iter().any(|tool| tool.name == name) {
-                Choice::Named(name)
+                Choice::Named(name.into_owned())
             } else {
                 Choice::Auto
             }
@@ -104,16 +95,16 @@ fn choice(request: &ModelRequest, shape: &Shape, tools: &[Offered], names: &Name
 }
 
 /// A schema whose root is an object, as all vendors want it for tools.
-fn object(schema: &Value) -> Value {
+fn object(schema: &Value) -> Cow<'_, Value> {
     match schema {
         Value::Object(map) if map.get("type").is_some_and(|kind| kind == "object") => {
-            schema.clone()
+            Cow::Borrowed(schema)
         }
         Value::Object(map) => {
             let mut map = map.clone();
             map.insert("type".to_owned(), json!("object"));
-            Value::Object(map)
+            Cow::Owned(Value::Object(map))
         }
-        _ => json!({"type": "object", "properties": {}}),
+        _ => Cow::Owned(json!({"type": "object", "properties": {}})),
     }
 }

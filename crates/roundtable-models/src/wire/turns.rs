@@ -1,6 +1,7 @@
 //! Messages as every vendor accepts them: whose turn it is, with each tool call next to its
 //! result. Vendors refuse prompts in which a call has no result or a result no call.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use roundtable_core::message::{Image, Message, Part, Reasoning, Role, ToolAnswer};
@@ -25,36 +26,36 @@ pub enum Speaker {
 
 /// Something that is said.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
-    Text(String),
-    Image(Image),
-    Reasoning(Reasoning),
-    Call { id: String, name: String, arguments: Value },
-    Result { id: String, name: String, content: String, success: bool },
+pub enum Said<'a> {
+    Text(Cow<'a, str>),
+    Image(&'a Image),
+    Reasoning(&'a Reasoning),
+    Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: &'a Value },
+    Result { id: Cow<'a, str>, name: Cow<'a, str>, content: &'a str, success: bool },
 }
 
 /// Something that is said, and the message that it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
-    pub said: Said,
+pub struct Piece<'a> {
+    pub said: Said<'a>,
     pub message: usize,
 }
 
 /// What one speaker says in a row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct Turn<'a> {
     pub speaker: Speaker,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Piece<'a>>,
 }
 
-impl Turn {
+impl Turn<'_> {
     /// Its texts, one after the other.
-    pub fn text(&self) -> String {
+    pub fn text(&self) -> Cow<'_, str> {
         let texts = self.pieces.iter().filter_map(|piece| match &piece.said {
-            Said::Text(text) => Some(text.as_str()),
+            Said::Text(text) => Some(&**text),
             _ => None,
         });
-        texts.collect::<Vec<_>>().join("\n\n")
+        joined(texts, "\n\n")
     }
 
     fn is_of(&self, message: usize) -> bool {
@@ -67,13 +68,24 @@ impl Turn {
     }
 }
 
+/// Texts, one after the other; a single one is borrowed.
+fn joined<'a>(mut texts: impl Iterator<Item = &'a str>, between: &str) -> Cow<'a, str> {
+    let first = texts.next().unwrap_or_default();
+    texts.fold(Cow::Borrowed(first), |all, text| Cow::Owned([&*all, between, text].concat()))
+}
+
 const LOST: &str = "No result of this call is known.";
 const PICTURE: &str = "[A picture that this model cannot see.]";
 const GO_ON: &str = "Please go on.";
 
-/// The messages as turns. There is at least one that is no instruction; the first of these is
-/// something said to the model, and so is the last one.
-pub fn turns(messages: &[Message], profile: &Profile, names: &Names) -> Vec<Turn> {
+/// The messages as turns, and an instruction after them if there is one. There is at least one that
+/// is no instruction; the first of these is something said to the model, and so is the last one.
+pub fn turns<'a>(
+    messages: &'a [Message],
+    instruction: Option<String>,
+    profile: &Profile,
+    names: &Names,
+) -> Vec<Turn<'a>> {
     let joins = matches!(profile.wire, Wire::Anthropic | Wire::Gemini);
     let mut sorter = Sorter {
         profile,
@@ -87,34 +99,38 @@ pub fn turns(messages: &[Message], profile: &Profile, names: &Names) -> Vec<Turn
     for (index, message) in messages.iter().enumerate() {
         sorter.take(index, message);
     }
+    let end = messages.len() + usize::from(instruction.is_some());
+    if let Some(text) = instruction {
+        sorter.instruct(messages.len(), text.into());
+    }
     sorter.settle();
-    sorter.finish(messages.len())
+    sorter.finish(end)
 }
 
 /// A call without a result.
-struct Waiting {
-    ours: String,
-    theirs: String,
-    name: String,
+struct Waiting<'a> {
+    ours: &'a str,
+    theirs: Cow<'a, str>,
+    name: Cow<'a, str>,
     message: usize,
 }
 
-struct Sorter<'a> {
-    profile: &'a Profile,
+struct Sorter<'a, 'p> {
+    profile: &'p Profile,
     /// What its thoughts are marked with.
     mark: String,
     /// Whether messages of one speaker in a row become one turn.
     joins: bool,
-    names: &'a Names,
-    ids: Ids,
-    turns: Vec<Turn>,
-    open: VecDeque<Waiting>,
+    names: &'p Names,
+    ids: Ids<'a>,
+    turns: Vec<Turn<'a>>,
+    open: VecDeque<Waiting<'a>>,
 }
 
-impl Sorter<'_> {
-    fn take(&mut self, index: usize, message: &Message) {
+impl<'a> Sorter<'a, '_> {
+    fn take(&mut self, index: usize, message: &'a Message) {
         match message.role {
-            Role::System => self.instruct(index, message),
+            Role::System => self.instruct(index, words(message)),
             Role::User => self.hear(index, message),
             Role::Assistant => {
                 self.settle();
@@ -123,8 +139,7 @@ impl Sorter<'_> {
         }
     }
 
-    fn instruct(&mut self, index: usize, message: &Message) {
-        let text = message.text();
+    fn instruct(&mut self, index: usize, text: Cow<'a, str>) {
         let late = self.turns.iter().any(|turn| turn.speaker != Speaker::System);
         if text.trim().is_empty() {
             return;
@@ -137,13 +152,13 @@ impl Sorter<'_> {
             LateSystem::System => self.push(Speaker::System, index, Said::Text(text)),
             LateSystem::User => {
                 let marked = format!("<instructions>\n{text}\n</instructions>");
-                self.push(Speaker::User, index, Said::Text(marked));
+                self.push(Speaker::User, index, Said::Text(marked.into()));
             }
         }
     }
 
     /// Results come first, each next to its call; what else is said follows.
-    fn hear(&mut self, index: usize, message: &Message) {
+    fn hear(&mut self, index: usize, message: &'a Message) {
         let mut rest = Vec::new();
         for part in &message.parts {
             match part {
@@ -160,7 +175,7 @@ impl Sorter<'_> {
     }
 
     /// Puts a result next to its call; as text when it has none.
-    fn answer(&mut self, index: usize, answer: &ToolAnswer) -> Option<Said> {
+    fn answer(&mut self, index: usize, answer: &'a ToolAnswer) -> Option<Said<'a>> {
         let found = self.open.iter().position(|call| call.ours == answer.id.as_str());
         let Some(call) = found.and_then(|at| self.open.remove(at)) else {
             return Some(stray(answer));
@@ -168,14 +183,14 @@ impl Sorter<'_> {
         let result = Said::Result {
             id: call.theirs,
             name: call.name,
-            content: answer.content.clone(),
+            content: &answer.content,
             success: answer.success,
         };
         self.push(Speaker::Tools, index, result);
         None
     }
 
-    fn speak(&mut self, index: usize, message: &Message) {
+    fn speak(&mut self, index: usize, message: &'a Message) {
         // A thought that led to nothing is nothing that a vendor takes back.
         let speaks = |part: &Part| match part {
             Part::Text { text } => !text.trim().is_empty(),
@@ -191,20 +206,20 @@ impl Sorter<'_> {
                     let (id, name) =
                         (self.ids.take(call.id.as_str()), self.names.there(&call.name));
                     self.open.push_back(Waiting {
-                        ours: call.id.as_str().to_owned(),
+                        ours: call.id.as_str(),
                         theirs: id.clone(),
                         name: name.clone(),
                         message: index,
                     });
-                    Some(Said::Call { id, name, arguments: call.arguments.clone() })
+                    Some(Said::Call { id, name, arguments: &call.arguments })
                 }
                 Part::Reasoning(thought) => {
                     let own = thought.wire == self.mark;
                     let back = own && !thought.payload.is_null();
-                    back.then(|| Said::Reasoning(thought.clone()))
+                    back.then_some(Said::Reasoning(thought))
                 }
                 // No vendor takes pictures of a model's own.
-                Part::Image(_) => Some(Said::Text(PICTURE.to_owned())),
+                Part::Image(_) => Some(Said::Text(PICTURE.into())),
                 other => self.said(other),
             };
             if let Some(said) = said {
@@ -213,12 +228,12 @@ impl Sorter<'_> {
         }
     }
 
-    fn said(&self, part: &Part) -> Option<Said> {
+    fn said(&self, part: &'a Part) -> Option<Said<'a>> {
         match part {
             Part::Text { text } if text.trim().is_empty() => None,
-            Part::Text { text } => Some(Said::Text(text.clone())),
-            Part::Image(_) if !self.profile.quirks.images => Some(Said::Text(PICTURE.to_owned())),
-            Part::Image(image) => Some(Said::Image(image.clone())),
+            Part::Text { text } => Some(Said::Text(text.into())),
+            Part::Image(_) if !self.profile.quirks.images => Some(Said::Text(PICTURE.into())),
+            Part::Image(image) => Some(Said::Image(image)),
             Part::ToolResult(answer) => Some(stray(answer)),
             Part::ToolCall(_) | Part::Reasoning(_) => None,
         }
@@ -227,17 +242,13 @@ impl Sorter<'_> {
     /// Answers the calls that nobody answered: a call without a result would be refused.
     fn settle(&mut self) {
         while let Some(call) = self.open.pop_front() {
-            let result = Said::Result {
-                id: call.theirs,
-                name: call.name,
-                content: LOST.to_owned(),
-                success: false,
-            };
+            let result =
+                Said::Result { id: call.theirs, name: call.name, content: LOST, success: false };
             self.push(Speaker::Tools, call.message, result);
         }
     }
 
-    fn push(&mut self, speaker: Speaker, message: usize, said: Said) {
+    fn push(&mut self, speaker: Speaker, message: usize, said: Said<'a>) {
         let piece = Piece { said, message };
         let joins = self.joins || speaker == Speaker::Tools;
         match self.turns.last_mut() {
@@ -248,10 +259,10 @@ impl Sorter<'_> {
         }
     }
 
-    fn finish(mut self, messages: usize) -> Vec<Turn> {
-        let note = |text: &str| Turn {
+    fn finish(mut self, messages: usize) -> Vec<Turn<'a>> {
+        let note = |text: &'static str| Turn {
             speaker: Speaker::User,
-            pieces: vec![Piece { said: Said::Text(text.to_owned()), message: messages }],
+            pieces: vec![Piece { said: Said::Text(text.into()), message: messages }],
         };
         let first = self.turns.iter().position(|turn| turn.speaker != Speaker::System);
         match first {
@@ -272,8 +283,17 @@ impl Sorter<'_> {
 }
 
 /// A result whose call is not in the prompt.
-fn stray(answer: &ToolAnswer) -> Said {
-    Said::Text(format!("Result of an earlier tool call:\n{}", answer.content))
+fn stray<'a>(answer: &ToolAnswer) -> Said<'a> {
+    Said::Text(format!("Result of an earlier tool call:\n{}", answer.content).into())
+}
+
+/// The text of a message.
+fn words(message: &Message) -> Cow<'_, str> {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        Part::ToolCall(_) | Part::ToolResult(_) | Part::Image(_) | Part::Reasoning(_) => None,
+    });
+    joined(texts, "")
 }
 
 #[cfg(test)]

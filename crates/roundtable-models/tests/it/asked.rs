@@ -28,7 +28,7 @@ pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
         scope,
         prompt: "seat".to_owned(),
         agent_name: agent.to_uppercase(),
-        messages: vec![Message::system("Be brief."), Message::user("How are you today?")],
+        messages: vec![Message::system("Be brief."), Message::user("How are you today?")].into(),
         stable: 0,
         tools: Vec::new(),
         tool_choice: ToolChoice::Auto,

@@ -1,6 +1,6 @@
 //! What each vendor is sent.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use roundtable_core::id::ToolCallId;
 use roundtable_core::message::{
@@ -22,7 +22,8 @@ pub fn profile(model: &str) -> Profile {
 
 pub fn body(request: &ModelRequest, profile: &Profile) -> Value {
     let shape = Shape::choose(request, profile).unwrap();
-    profile.wire.request(request, profile, &shape).body
+    let outgoing = profile.wire.request(request, profile, &shape).unwrap();
+    serde_json::from_slice(&outgoing.body).unwrap()
 }
 
 /// A turn with a thought, a tool call and its result.
@@ -34,8 +35,9 @@ fn looped(wire: &str, payload: Value) -> ModelRequest {
     let said = vec![Part::Reasoning(thought), Part::ToolCall(call)];
     let answer = ToolAnswer { id, content: "none".to_owned(), success: false };
     let mut request = offering(request("ann", 1, 2), &["files.read"]);
-    request.messages.push(Message { role: Role::Assistant, parts: said });
-    request.messages.push(Message::tool_results(vec![answer]));
+    let messages = Arc::make_mut(&mut request.messages);
+    messages.push(Message { role: Role::Assistant, parts: said });
+    messages.push(Message::tool_results(vec![answer]));
     request
 }
 
@@ -199,7 +201,7 @@ fn pictures_are_sent_as_each_vendor_takes_them() {
         image(ImageSource::Url("https://x/y.png".to_owned())),
     ];
     let mut asked = request("ann", 1, 1);
-    asked.messages = vec![Message { role: Role::User, parts }];
+    asked.messages = vec![Message { role: Role::User, parts }].into();
     let data = "data:image/png;base64,AAAA";
     assert_eq!(
         body(&asked, &profile("groq/x"))["messages"][0]["content"],
@@ -228,10 +230,11 @@ fn pictures_are_sent_as_each_vendor_takes_them() {
 /// A prompt that begins with what all agents share.
 fn shared(persona: &str, said: &[&str]) -> ModelRequest {
     let mut asked = request("ann", 1, 1);
-    asked.messages = vec![Message::system("Rules.")];
-    asked.messages.extend(said.iter().map(|text| Message::user(*text)));
-    asked.stable = asked.messages.len();
-    asked.messages.push(Message::system(persona));
+    let mut messages = vec![Message::system("Rules.")];
+    messages.extend(said.iter().map(|text| Message::user(*text)));
+    asked.stable = messages.len();
+    messages.push(Message::system(persona));
+    asked.messages = messages.into();
     asked
 }
 

@@ -39,7 +39,10 @@ pub fn decode(model: &str, pieces: &[&[u8]]) -> Result<Vec<Chunk>, ModelError> {
     for event in events {
         let event = event.map_err(|error| ModelError::Broken(error.to_string()))?;
         let Some(data) = event.data.filter(|data| !data.is_empty()) else { continue };
-        chunks.extend(decoder.event(event.event.as_deref(), &data)?);
+        match decoder.token(&data) {
+            Some(text) => chunks.push(Chunk::Text(text)),
+            None => chunks.extend(decoder.event(event.event.as_deref(), &data)?),
+        }
         if matches!(chunks.last(), Some(Chunk::Done(_))) {
             return Ok(chunks);
         }

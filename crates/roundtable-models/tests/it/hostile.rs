@@ -84,7 +84,7 @@ async fn outcome(
     let server = Server::start(vec![answer]).await;
     let model = server.model(model, timeouts, caps);
     let asked = offering(request("ann", 1, 1), &["x"]);
-    let mut stream = match model.stream(asked).await {
+    let mut stream = match model.stream(&asked).await {
         Ok(stream) => stream,
         Err(error) => return (0, Some(error)),
     };

@@ -29,7 +29,7 @@ async fn outcome_with(
     let server = Server::start(vec![answer]).await;
     let model = server.model("groq/model-1", timeouts, caps);
     let mut chunks = Vec::new();
-    let mut stream = match model.stream(request("ann", 1, 1)).await {
+    let mut stream = match model.stream(&request("ann", 1, 1)).await {
         Ok(stream) => stream,
         Err(error) => return (chunks, Some(error)),
     };
@@ -54,7 +54,7 @@ fn is_broken(error: Option<&ModelError>) -> bool {
 async fn an_answer_streams_and_the_request_is_what_the_vendor_wants() {
     let server = Server::start(vec![Answer::events(TEXT)]).await;
     let model = server.model("groq/model-1", Timeouts::default(), Caps::default());
-    let stream = model.stream(request("ann", 1, 1)).await.unwrap();
+    let stream = model.stream(&request("ann", 1, 1)).await.unwrap();
     let chunks: Vec<Chunk> = stream.map(Result::unwrap).collect().await;
     let text: String = chunks
         .iter()
@@ -95,7 +95,7 @@ async fn f28_a_request_is_made_again_with_the_same_key_until_an_answer_begins() 
     let first_wait = Duration::from_millis(1);
     let policy = RetryPolicy { first_wait, ..RetryPolicy::default() };
     let retry = Retry::new(Arc::new(model), policy);
-    let stream = retry.stream(request("ann", 1, 1)).await.unwrap();
+    let stream = retry.stream(&request("ann", 1, 1)).await.unwrap();
     assert!(stream.map(Result::unwrap).count().await > 1);
     let received = server.received();
     assert_eq!(received.len(), 4);
@@ -112,7 +112,7 @@ async fn f28_an_answer_that_breaks_off_is_not_made_again_once_something_was_said
     let server = Server::start(vec![Answer::Reset(begun)]).await;
     let model = server.model("groq/model-1", Timeouts::default(), Caps::default());
     let retry = Retry::new(Arc::new(model), RetryPolicy::default());
-    let stream = retry.stream(request("ann", 1, 1)).await.unwrap();
+    let stream = retry.stream(&request("ann", 1, 1)).await.unwrap();
     let chunks: Vec<_> = stream.collect().await;
     assert_eq!(chunks.len(), 2);
     assert_eq!(chunks[0], Ok(Chunk::Text("I think".to_owned())));
@@ -154,7 +154,7 @@ async fn f28_a_provider_out_of_reach_is_an_outage() {
     let mut server = Server::start(vec![Answer::Silence]).await;
     server.address = format!("http://{free}");
     let model = server.model("groq/model-1", Timeouts::default(), Caps::default());
-    let error = model.stream(request("ann", 1, 1)).await.err().unwrap();
+    let error = model.stream(&request("ann", 1, 1)).await.err().unwrap();
     assert!(matches!(error, ModelError::Overloaded(_)), "{error:?}");
 }
 
@@ -177,7 +177,7 @@ async fn dropping_the_stream_ends_the_request() {
     let begun = says(&json!({"content": "I think"}));
     let server = Server::start(vec![Answer::Stall(begun)]).await;
     let model = server.model("groq/model-1", Timeouts::default(), Caps::default());
-    let mut stream = model.stream(request("ann", 1, 1)).await.unwrap();
+    let mut stream = model.stream(&request("ann", 1, 1)).await.unwrap();
     assert_eq!(stream.next().await, Some(Ok(Chunk::Text("I think".to_owned()))));
     drop(stream);
     server.client_gone().await;
@@ -188,8 +188,8 @@ async fn a_prompt_over_the_window_is_refused_before_the_call() {
     let server = Server::start(vec![Answer::events(TEXT)]).await;
     let model = server.model("perplexity/sonar", Timeouts::default(), Caps::default());
     let mut long = request("ann", 1, 1);
-    long.messages.push(Message::user("word ".repeat(200_000)));
-    let error = model.stream(long).await.err().unwrap();
+    Arc::make_mut(&mut long.messages).push(Message::user("word ".repeat(200_000)));
+    let error = model.stream(&long).await.err().unwrap();
     assert!(matches!(error, ModelError::TooLong(_)), "{error:?}");
     assert_eq!(server.received().len(), 0);
 }
@@ -202,7 +202,7 @@ async fn a_chain_asks_the_next_model_when_one_cannot_answer() {
         Arc::new(server.model("groq/model-1", Timeouts::default(), Caps::default()))
     };
     let chain = Fallback::new([model(&down), model(&up)]);
-    assert!(chain.stream(request("ann", 1, 1)).await.is_ok());
+    assert!(chain.stream(&request("ann", 1, 1)).await.is_ok());
     assert_eq!((down.received().len(), up.received().len()), (1, 1));
     let declines = Server::start(vec![Answer::json(
         400,
@@ -210,11 +210,11 @@ async fn a_chain_asks_the_next_model_when_one_cannot_answer() {
     )])
     .await;
     let chain = Fallback::new([model(&declines), model(&up)]);
-    let error = chain.stream(request("ann", 1, 1)).await.err().unwrap();
+    let error = chain.stream(&request("ann", 1, 1)).await.err().unwrap();
     assert_eq!(error, ModelError::Refused("no".to_owned()));
     assert_eq!(up.received().len(), 1);
     let hopeless = Fallback::new([model(&down), model(&down)]);
-    let error = hopeless.stream(request("ann", 1, 1)).await.err().unwrap();
+    let error = hopeless.stream(&request("ann", 1, 1)).await.err().unwrap();
     assert_eq!(error, ModelError::Overloaded("status 503 down".to_owned()));
 }
 
@@ -247,7 +247,7 @@ async fn headers_that_its_user_wants_are_sent_and_count_before_ours() {
         ..Endpoint::default()
     };
     let model = Catalog::builtin().unwrap().model("openai/gpt-5", endpoint).unwrap();
-    let error = model.stream(request("ann", 1, 1)).await.err().unwrap();
+    let error = model.stream(&request("ann", 1, 1)).await.err().unwrap();
     assert_eq!(error, ModelError::BadRequest("no *** here".to_owned()));
     let headers = &server.received()[0].headers;
     assert_eq!(headers["openai-project"], "proj_1");
@@ -278,7 +278,7 @@ async fn s28_the_key_is_in_its_header_and_nowhere_else() {
         for _ in &script {
             let asked = offering(request("ann", 1, 1), &["search"]);
             written.push_str(&format!("{asked:?}"));
-            let error = match model.stream(asked).await {
+            let error = match model.stream(&asked).await {
                 Err(error) => error,
                 Ok(stream) => {
                     let chunks: Vec<_> = stream.collect().await;

@@ -43,7 +43,8 @@ fn request(key: &str, question: &str) -> ModelRequest {
         messages: vec![
             Message::system("You are Ada, an engineer who likes numbers."),
             Message::user(question),
-        ],
+        ]
+        .into(),
         max_tokens: 14,
         listener: Listener::default(),
         ..asked::request("ada", 1, 1)
@@ -52,7 +53,7 @@ fn request(key: &str, question: &str) -> ModelRequest {
 
 /// The text, and what is known of the call.
 async fn answer(request: ModelRequest) -> (String, CallRecord) {
-    let mut chunks = model().stream(request).await.unwrap();
+    let mut chunks = model().stream(&request).await.unwrap();
     let mut text = String::new();
     loop {
         match chunks.next().await.expect("an end").unwrap() {
@@ -112,7 +113,7 @@ async fn facts_and_notice_say_what_it_is() {
 async fn it_is_offered_no_tools_and_cannot_be_made_to_use_one() {
     let mut forced = request("forced", "Look it up.");
     forced.tool_choice = ToolChoice::Required;
-    let refused = model().stream(forced).await.map(drop).unwrap_err();
+    let refused = model().stream(&forced).await.map(drop).unwrap_err();
     assert!(matches!(refused, ModelError::BadRequest(_)), "{refused}");
 }
 
@@ -132,7 +133,7 @@ async fn an_answer_that_is_to_be_data_fits_its_schema() {
     assert!(value["text"].as_str().unwrap().len() > 5, "{value}");
     let digits = json!({ "type": "string", "pattern": "^[0-9]+$" });
     wanted.output = Some(OutputSchema::new("digits", digits.clone()));
-    let refused = model().stream(wanted.clone()).await.map(drop).unwrap_err();
+    let refused = model().stream(&wanted.clone()).await.map(drop).unwrap_err();
     assert!(matches!(refused, ModelError::BadRequest(_)), "{refused}");
     wanted.output = Some(OutputSchema::or_text("digits", digits));
     let (text, _) = answer(wanted).await;
@@ -141,7 +142,7 @@ async fn an_answer_that_is_to_be_data_fits_its_schema() {
 
 #[tokio::test]
 async fn an_answer_that_nobody_reads_any_more_is_not_finished() {
-    let mut chunks = model().stream(request("gone", "Tell me a long story.")).await.unwrap();
+    let mut chunks = model().stream(&request("gone", "Tell me a long story.")).await.unwrap();
     chunks.next().await.unwrap().unwrap();
     drop(chunks);
     // The thread is free for whoever comes next.

@@ -87,7 +87,7 @@ fn upstream(_: usize, asked: &Received) -> Answer {
 async fn understood(address: &str, name: &str) -> Result<Value, ModelError> {
     let model = model(address, name, Timeouts::default(), Caps::default());
     let asked = offering(request("ann", 1, 1), &["search", "files_read"]);
-    let mut answer = model.stream(asked).await?;
+    let mut answer = model.stream(&asked).await?;
     let (mut text, mut calls) = (String::new(), Vec::new());
     let (mut stop, mut usage) = (String::new(), Value::Null);
     while let Some(chunk) = answer.next().await {

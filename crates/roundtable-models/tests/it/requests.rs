@@ -58,6 +58,7 @@ fn any_request() -> impl Strategy<Value = ModelRequest> {
     (messages, 0_usize..10, choice, any::<bool>()).prop_map(
         |(messages, stable, tool_choice, tools)| {
             let tools: &[&str] = if tools { &["look", "files.read"] } else { &[] };
+            let messages = messages.into();
             ModelRequest { messages, stable, tool_choice, ..offering(request("ann", 1, 1), tools) }
         },
     )

@@ -34,7 +34,7 @@ impl Failing {
 
 #[async_trait]
 impl Model for Failing {
-    async fn stream(&self, _request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, _request: &ModelRequest) -> Result<ModelStream, ModelError> {
         self.asked.lock().unwrap().push(Instant::now());
         let error = self.errors.lock().unwrap().pop_front();
         match error {
@@ -58,7 +58,7 @@ fn after(seconds: u64) -> ModelError {
 
 async fn ask(model: &Arc<Failing>, agent: &str) -> Result<(), ModelError> {
     let retry = Retry::new(model.clone(), RetryPolicy::default());
-    retry.stream(request(agent, 1, 1)).await.map(drop)
+    retry.stream(&request(agent, 1, 1)).await.map(drop)
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +120,7 @@ struct Silent;
 
 #[async_trait]
 impl Model for Silent {
-    async fn stream(&self, _request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, _request: &ModelRequest) -> Result<ModelStream, ModelError> {
         Ok(stream::pending().boxed())
     }
 }
@@ -128,7 +128,7 @@ impl Model for Silent {
 #[tokio::test(start_paused = true)]
 async fn f28_the_deadline_fires_while_nothing_is_said() {
     let retry = Retry::new(Arc::new(Silent), RetryPolicy::default());
-    let error = retry.stream(request("ann", 1, 1)).await.err();
+    let error = retry.stream(&request("ann", 1, 1)).await.err();
     assert_eq!(error, Some(ModelError::Timeout));
 }
 
@@ -137,12 +137,12 @@ async fn f28_an_answer_says_how_many_attempts_before_it_may_have_been_billed() {
     let broken = || ModelError::Broken("cut".to_owned());
     let model = Failing::new(&[broken(), busy(), ModelError::Timeout]);
     let retry = Retry::new(model, RetryPolicy::default());
-    let mut answer = retry.stream(request("ann", 1, 1)).await.unwrap();
+    let mut answer = retry.stream(&request("ann", 1, 1)).await.unwrap();
     let Some(Ok(Chunk::Done(record))) = answer.next().await else { panic!("no answer") };
     assert_eq!(record.broken_off, 2, "who says no does not bill");
 
     let chain: [Arc<dyn Model>; 2] = [Failing::new(&[broken()]), Failing::new(&[])];
-    let mut answer = Fallback::new(chain).stream(request("ann", 1, 1)).await.unwrap();
+    let mut answer = Fallback::new(chain).stream(&request("ann", 1, 1)).await.unwrap();
     let Some(Ok(Chunk::Done(record))) = answer.next().await else { panic!("no answer") };
     assert_eq!(record.broken_off, 1);
 }

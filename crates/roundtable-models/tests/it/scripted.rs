@@ -17,7 +17,7 @@ fn model(reply: Reply) -> ScriptedModel {
 }
 
 async fn chunks(model: &ScriptedModel, request: ModelRequest) -> Vec<Chunk> {
-    let stream = model.stream(request).await.unwrap();
+    let stream = model.stream(&request).await.unwrap();
     stream.map(Result::unwrap).collect().await
 }
 
@@ -67,7 +67,8 @@ async fn input_stands_for_what_was_asked_last_in_words() {
         Message::user("second {input}"),
         Message::assistant("hm", Vec::new()),
         Message::tool_results(vec![tool]),
-    ];
+    ]
+    .into();
     let chunks = chunks(&model, asked).await;
     // What was asked is data: it is not looked at again.
     assert_eq!(chunks[0], Chunk::Text("<second {input}|second {input}>".to_owned()));
@@ -77,15 +78,15 @@ async fn input_stands_for_what_was_asked_last_in_words() {
 #[tokio::test(start_paused = true)]
 async fn a_gate_holds_a_reply_until_it_is_opened_for_those_who_wait_and_those_who_come_later() {
     let model = model(Reply::text("Through.").at_gate("go"));
-    let waits = model.stream(request("ann", 1, 1));
+    let asked = request("ann", 1, 1);
+    let waits = model.stream(&asked);
     let waited = tokio::time::timeout(Duration::from_secs(3600), waits).await;
     assert!(waited.is_err(), "closed");
     assert_eq!(model.count(), 1, "it was asked, though it has not answered");
     model.gates().open("other");
-    let waits = model.stream(request("ann", 1, 1));
+    let waits = model.stream(&asked);
     assert!(tokio::time::timeout(Duration::from_secs(3600), waits).await.is_err(), "another gate");
-    let (_, first) =
-        tokio::join!(async { model.gates().open("go") }, model.stream(request("ann", 1, 1)));
+    let (_, first) = tokio::join!(async { model.gates().open("go") }, model.stream(&asked));
     assert!(first.is_ok());
     assert_eq!(chunks(&model, request("ann", 1, 1)).await.len(), 2);
 }
@@ -112,7 +113,7 @@ async fn a_reply_fails_as_the_script_says() {
     ];
     for (fails, error) in failures {
         let model = model(Reply::fails(fails));
-        assert_eq!(model.stream(request("ann", 1, 1)).await.err(), Some(error));
+        assert_eq!(model.stream(&request("ann", 1, 1)).await.err(), Some(error));
         assert_eq!((model.count(), model.received()[0].usage), (1, None), "asked, and not billed");
     }
 }
@@ -121,7 +122,7 @@ async fn a_reply_fails_as_the_script_says() {
 async fn every_call_is_counted_and_billed_when_its_answer_is_complete() {
     let model = model(Reply::text("one two three").in_pieces(1, 10));
     let twin = model.clone();
-    let mut stream = model.stream(request("ann", 1, 1)).await.unwrap();
+    let mut stream = model.stream(&request("ann", 1, 1)).await.unwrap();
     stream.next().await;
     assert_eq!(twin.received()[0].usage, None, "an answer that is not complete is not billed");
     drop(stream);

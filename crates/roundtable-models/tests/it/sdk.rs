@@ -28,7 +28,8 @@ async fn theirs(wire: &str, address: &str) -> Value {
 async fn ours(model: &str, server: &Server) -> Value {
     let model = server.model(model, Timeouts::default(), Caps::default());
     let asked = offering(request("ann", 1, 1), &["search", "files_read"]);
-    let chunks: Vec<Chunk> = model.stream(asked).await.unwrap().map(Result::unwrap).collect().await;
+    let chunks: Vec<Chunk> =
+        model.stream(&asked).await.unwrap().map(Result::unwrap).collect().await;
     let (mut text, mut calls, mut end) = (String::new(), Vec::new(), json!({}));
     for chunk in chunks {
         match chunk {

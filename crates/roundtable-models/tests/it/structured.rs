@@ -31,7 +31,7 @@ fn says(text: &str) -> Answer {
 
 /// The reply's text and reason to stop.
 async fn reply(model: &dyn Model) -> Result<(String, StopReason), ModelError> {
-    let chunks: Vec<_> = model.stream(asked()).await?.collect().await;
+    let chunks: Vec<_> = model.stream(&asked()).await?.collect().await;
     match chunks.into_iter().collect::<Result<Vec<_>, _>>()?.as_slice() {
         [Chunk::Text(text), Chunk::Done(record)] => Ok((text.clone(), record.stop)),
         other => panic!("one text and an end, not {other:?}"),
@@ -72,7 +72,7 @@ async fn who_listens_hears_the_first_attempt_while_it_is_held_back_and_no_other(
     let hearing = heard.clone();
     let listener = Listener::new(move |text| hearing.lock().unwrap().push(text.to_owned()));
     let model = retried(&server, "deepseek/x");
-    let stream = model.stream(ModelRequest { listener, ..asked() }).await.unwrap();
+    let stream = model.stream(&ModelRequest { listener, ..asked() }).await.unwrap();
     let chunks: Vec<_> = stream.map(Result::unwrap).collect().await;
     assert!(matches!(&chunks[..], [Chunk::Text(text), Chunk::Done(_)] if text == "{\"score\":7}"));
     assert_eq!(*heard.lock().unwrap(), ["seven"]);

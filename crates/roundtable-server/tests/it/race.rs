@@ -25,7 +25,7 @@ struct Curious;
 
 #[async_trait]
 impl Model for Curious {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let prompt: String = request.messages.iter().map(|message| message.text()).collect();
         let canary = prompt.find("canary-").map_or("none", |at| &prompt[at..at + 15]);
         let asked = request.scope.iteration_number > 1;

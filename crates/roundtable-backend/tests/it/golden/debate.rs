@@ -137,7 +137,7 @@ fn model() -> Arc<dyn Model> {
         let scripted = scripted.clone();
         Box::pin(async move {
             let noticed = request.agent_name == "Dan";
-            let stream = scripted.stream(request).await?;
+            let stream = scripted.stream(&request).await?;
             let marked = move |chunk| match chunk {
                 Ok(Chunk::Done(mut record)) if noticed => {
                     record.notice = Some("A small model.".to_owned());

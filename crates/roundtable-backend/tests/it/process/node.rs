@@ -128,7 +128,7 @@ struct Counted {
 
 #[async_trait]
 impl Model for Counted {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let (key, attempt) = (request.key.clone(), request.attempt);
         let received = Entry::Received {
             key: key.clone(),

@@ -28,7 +28,7 @@ const NO_MODEL: &str = "I am a scripted voice and not a model, so this is no deb
 
 #[async_trait]
 impl Model for Placeholder {
-    async fn stream(&self, _: ModelRequest) -> std::result::Result<ModelStream, ModelError> {
+    async fn stream(&self, _: &ModelRequest) -> std::result::Result<ModelStream, ModelError> {
         let answer = json!({ "position": NO_MODEL, "confidence": 0.0 }).to_string();
         let record = CallRecord {
             model: SCRIPTED.to_owned(),

@@ -137,7 +137,7 @@ pub(super) const VOICE: &str = "A scripted voice spoke, and no model.";
 
 #[async_trait]
 impl Model for Voices {
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let name = &request.agent_name;
         let reply = Reply::text(match request.output {
             None => "I am a scripted voice, not a model. You said: {input}".to_owned(),
@@ -170,7 +170,7 @@ impl Model for Watched {
         self.inner.facts()
     }
 
-    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let (name, watch) = (self.name.clone(), self.watch.clone());
         let note = move |error: &ModelError| watch(&name, error);
         let chunks = self.inner.stream(request).await.inspect_err(&note)?;

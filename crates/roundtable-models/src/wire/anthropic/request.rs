@@ -1,7 +1,7 @@
 //! A request for `/v1/messages`.
 
 use roundtable_core::message::{Image, ImageSource};
-use roundtable_ports::ModelRequest;
+use roundtable_ports::{ModelError, ModelRequest};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{EffortStyle, Profile};
@@ -14,7 +14,11 @@ use crate::wire::turns::{Piece, Said, Speaker, Turn};
 const LEAST_THINKING: u32 = 1_024;
 
 /// The request.
-pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outgoing {
+pub fn request(
+    request: &ModelRequest,
+    profile: &Profile,
+    shape: &Shape,
+) -> Result<Outgoing, ModelError> {
     let offer = Offer::new(request, profile, shape);
     let max_tokens = profile.reply_tokens(request);
     let mut marks = Marks::new(request, profile);
@@ -29,9 +33,9 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
     set("model", json!(profile.model));
     set("max_tokens", json!(max_tokens));
     set("stream", json!(true));
-    set("messages", json!(messages));
+    set("messages", messages.into());
     if !system.is_empty() {
-        set("system", json!(system));
+        set("system", system.into());
     }
     if let Some(choice) = &offer.choice {
         set("tools", offer.tools.iter().map(tool).collect());
@@ -57,7 +61,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
         set("output_config", Value::Object(output));
     }
     let headers = vec![("anthropic-version", "2023-06-01")];
-    Outgoing { headers, body: Value::Object(body) }
+    Ok(Outgoing { headers, ..Outgoing::new(&body)? })
 }
 
 /// How the model thinks, if it may.
@@ -175,7 +179,7 @@ fn block(said: &Said) -> Option<Value> {
         Said::Reasoning(thought) => thought.payload.is_object().then(|| thought.payload.clone()),
         Said::Call { id, name, arguments } => {
             // Arguments that were no JSON came back as text; an object is wanted here.
-            let input = if arguments.is_object() { arguments.clone() } else { json!({}) };
+            let input = if arguments.is_object() { (*arguments).clone() } else { json!({}) };
             Some(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
         }
         Said::Result { id, content, success, .. } => {

@@ -1,7 +1,7 @@
 //! A request for `:streamGenerateContent`.
 
 use roundtable_core::message::{Image, ImageSource};
-use roundtable_ports::ModelRequest;
+use roundtable_ports::{ModelError, ModelRequest};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{EffortStyle, Profile};
@@ -14,7 +14,11 @@ use crate::wire::turns::{Said, Speaker, Turn};
 const NOT_SIGNED: &str = "skip_thought_signature_validator";
 
 /// The request.
-pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outgoing {
+pub fn request(
+    request: &ModelRequest,
+    profile: &Profile,
+    shape: &Shape,
+) -> Result<Outgoing, ModelError> {
     let offer = Offer::new(request, profile, shape);
     let leading = offer.turns.iter().take_while(|turn| turn.speaker == Speaker::System).count();
     let (system, turns) = offer.turns.split_at(leading);
@@ -26,14 +30,14 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
     if !instructions.is_empty() {
         set("systemInstruction", json!({"parts": instructions}));
     }
-    set("contents", json!(contents(turns, profile)));
+    set("contents", contents(turns, profile).into());
     if let Some(choice) = &offer.choice {
         let declared: Vec<Value> = offer.tools.iter().map(tool).collect();
         set("tools", json!([{"functionDeclarations": declared}]));
         set("toolConfig", json!({"functionCallingConfig": choice_of(choice)}));
     }
     set("generationConfig", generation(request, profile, shape));
-    Outgoing { headers: vec![], body: Value::Object(body) }
+    Outgoing::new(&body)
 }
 
 fn generation(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Value {
@@ -134,7 +138,7 @@ fn part(said: &Said) -> Option<Value> {
         Said::Image(image) => Some(picture(image)),
         Said::Reasoning(_) => None,
         Said::Call { name, arguments, .. } => {
-            let args = if arguments.is_object() { arguments.clone() } else { json!({}) };
+            let args = if arguments.is_object() { (*arguments).clone() } else { json!({}) };
             Some(json!({"functionCall": {"name": name, "args": args}}))
         }
         Said::Result { name, content, success, .. } => {

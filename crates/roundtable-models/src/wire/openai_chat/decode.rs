@@ -1,5 +1,7 @@
 //! The events of `/chat/completions`.
 
+use std::borrow::Cow;
+
 use roundtable_core::budget::Usage;
 use roundtable_core::event::StopReason;
 use roundtable_core::message::{Citation, Reasoning};
@@ -9,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::calls::{Calls, Open};
 use super::super::mould::Mould;
 use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
-use super::token::Token;
+use super::lean::{Lean, Piece};
 use crate::http::failure::Failure;
 use crate::price::{Tally, micros};
 
@@ -50,15 +52,18 @@ impl ChatDecoder {
         }
     }
 
+    fn counted(&mut self, usage: &Value) {
+        if usage.is_object() {
+            self.end.tally = Some(tally(usage));
+            self.end.cost = cost(usage).or(self.end.cost);
+        }
+    }
+
     fn note(&mut self, event: &Value) {
         self.spoken_by(text(&event["model"]));
+        self.counted(&event["usage"]);
         // Groq has its own place for usage.
-        for usage in [&event["usage"], &event["x_groq"]["usage"]] {
-            if usage.is_object() {
-                self.end.tally = Some(tally(usage));
-                self.end.cost = cost(usage).or(self.end.cost);
-            }
-        }
+        self.counted(&event["x_groq"]["usage"]);
         // Perplexity repeats the whole list in every event: the last one counts.
         let sources = event["search_results"].as_array().or(event["citations"].as_array());
         if let Some(sources) = sources.filter(|sources| !sources.is_empty()) {
@@ -92,44 +97,79 @@ impl ChatDecoder {
             self.citations.push(source(&note["url_citation"]));
         }
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            self.call(call)?;
+            let function = &call["function"];
+            let arguments = match &function["arguments"] {
+                Value::String(piece) => Cow::Borrowed(piece.as_str()),
+                Value::Object(_) => Cow::Owned(function["arguments"].to_string()),
+                _ => Cow::Borrowed(""),
+            };
+            self.call(&Piece {
+                index: call["index"].as_u64(),
+                id: text(&call["id"]),
+                name: text(&function["name"]),
+                arguments,
+            })?;
         }
         Ok(chunks)
     }
 
     /// A piece of a tool call. Most vendors number their calls; some give every call the same
     /// number, or none, and tell them apart by id.
-    fn call(&mut self, piece: &Value) -> Result<(), ModelError> {
-        let (index, id) = (piece["index"].as_u64(), owned(&piece["id"]));
-        let function = &piece["function"];
-        let known = match index {
-            Some(_) => self.open.iter().rposition(|(at, _)| *at == index),
-            None => self.open.len().checked_sub(1).filter(|_| id.is_none()),
+    fn call(&mut self, piece: &Piece<'_>) -> Result<(), ModelError> {
+        let known = match piece.index {
+            Some(_) => self.open.iter().rposition(|(at, _)| *at == piece.index),
+            None => self.open.len().checked_sub(1).filter(|_| piece.id.is_none()),
         };
         let same = known.filter(|&at| {
-            let (old, new) = (self.open[at].1.id.as_deref(), id.as_deref());
-            old.is_none() || new.is_none() || old == new
+            let old = self.open[at].1.id.as_deref();
+            old.is_none() || piece.id.is_none() || old == piece.id
         });
         let at = match same {
             Some(at) => at,
             None => {
                 self.calls.begin()?;
-                self.open.push((index, Open::default()));
+                self.open.push((piece.index, Open::default()));
                 self.open.len() - 1
             }
         };
         let open = &mut self.open[at].1;
-        open.id = open.id.take().or(id);
-        if let Some(name) = text(&function["name"]).filter(|_| open.name.is_empty()) {
+        open.id = open.id.take().or_else(|| piece.id.map(str::to_owned));
+        if let Some(name) = piece.name.filter(|_| open.name.is_empty()) {
             open.name = name.to_owned();
         }
-        match &function["arguments"] {
-            Value::String(piece) => self.calls.extend(open, piece),
-            Value::Object(whole) => {
-                self.calls.extend(open, &Value::Object(whole.clone()).to_string())
-            }
-            _ => Ok(()),
+        self.calls.extend(open, &piece.arguments)
+    }
+
+    /// An event as nearly all of them are.
+    fn lean(&mut self, data: &str, event: &Lean<'_>) -> Result<Vec<Chunk>, ModelError> {
+        self.spoken_by(event.model.filter(|model| !model.is_empty()));
+        if let Some(usage) = &event.usage {
+            self.counted(usage);
         }
+        let Some(choice) = event.choices.first() else { return Ok(Vec::new()) };
+        for call in choice.delta.tool_calls.iter().flatten() {
+            self.call(&call.piece())?;
+        }
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            self.finish(reason)?;
+        }
+        let Some(text) = choice.delta.text() else { return Ok(Vec::new()) };
+        if event.usage.is_none() && choice.is_text() {
+            self.mould.keep(data, text);
+        }
+        Ok(vec![Chunk::Text(text.to_owned())])
+    }
+
+    fn finish(&mut self, reason: &str) -> Result<(), ModelError> {
+        self.finished = true;
+        self.end.stop = match reason {
+            "length" | "model_length" => StopReason::MaxTokens,
+            "tool_calls" | "function_call" => StopReason::ToolCalls,
+            "content_filter" => StopReason::Refused,
+            "error" => return Err(broke_off()),
+            _ => StopReason::End,
+        };
+        Ok(())
     }
 
     /// Everything that is known only when the answer is complete.
@@ -159,17 +199,16 @@ impl ChatDecoder {
 }
 
 impl Decoder for ChatDecoder {
+    fn token(&mut self, data: &str) -> Option<String> {
+        self.mould.text(data).map(Cow::into_owned)
+    }
+
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Vec<Chunk>, ModelError> {
         if data == "[DONE]" {
             return self.end();
         }
-        if let Some(text) = self.mould.text(data) {
-            return Ok(vec![Chunk::Text(text.into_owned())]);
-        }
-        if let Some(Token { text, model }) = Token::find(data) {
-            self.mould.keep(data, &text);
-            self.spoken_by(model.filter(|model| !model.is_empty()));
-            return Ok(vec![Chunk::Text(text.into_owned())]);
+        if let Some(event) = Lean::find(data) {
+            return self.lean(data, &event);
         }
         let event = parse(data)?;
         if event.get("error").is_some_and(|error| !error.is_null()) {
@@ -179,14 +218,7 @@ impl Decoder for ChatDecoder {
         let choice = &event["choices"][0];
         let chunks = self.delta(&choice["delta"])?;
         if let Some(reason) = text(&choice["finish_reason"]) {
-            self.finished = true;
-            self.end.stop = match reason {
-                "length" | "model_length" => StopReason::MaxTokens,
-                "tool_calls" | "function_call" => StopReason::ToolCalls,
-                "content_filter" => StopReason::Refused,
-                "error" => return Err(broke_off()),
-                _ => StopReason::End,
-            };
+            self.finish(reason)?;
         }
         Ok(chunks)
     }

@@ -1,8 +1,8 @@
 //! `/chat/completions`: what OpenAI began and most vendors speak, each a little differently.
 
 mod decode;
+mod lean;
 mod request;
-mod token;
 
 pub use decode::ChatDecoder;
 pub(super) use request::address;

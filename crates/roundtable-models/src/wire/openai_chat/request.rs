@@ -1,62 +1,94 @@
 //! A request for `/chat/completions`.
 
+use std::borrow::Cow;
+
 use roundtable_core::message::{Image, ImageSource};
-use roundtable_ports::ModelRequest;
-use serde_json::{Map, Value, json};
+use roundtable_ports::{ModelError, ModelRequest};
+use serde::ser::{SerializeMap as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::catalog::{EffortStyle, Profile, Quirks};
 use crate::output::Shape;
 use crate::wire::Outgoing;
 use crate::wire::offer::{Choice, Offer, Offered};
-use crate::wire::turns::{Said, Speaker, Turn};
+use crate::wire::turns::{Piece, Said, Speaker, Turn};
 
-/// The request.
-pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outgoing {
+/// The request. Its body is written straight from what it is made of: most of it is a transcript
+/// that may be long.
+pub fn request(
+    request: &ModelRequest,
+    profile: &Profile,
+    shape: &Shape,
+) -> Result<Outgoing, ModelError> {
     let offer = Offer::new(request, profile, shape);
-    let quirks = &profile.quirks;
-    let messages: Vec<Value> = offer.turns.iter().flat_map(|turn| turn_of(turn, quirks)).collect();
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| {
-        body.insert(name.to_owned(), value);
-    };
-    set("model", json!(profile.model));
-    set("messages", json!(messages));
-    set("stream", json!(true));
-    set(&quirks.max_tokens_field, json!(profile.reply_tokens(request)));
-    if quirks.stream_usage {
-        set("stream_options", json!({"include_usage": true}));
-    }
-    if let Some(choice) = &offer.choice {
-        set("tools", offer.tools.iter().map(tool).collect());
-        set("tool_choice", choice_of(choice, quirks));
-        if let Some(parallel) = quirks.parallel_tools {
-            set("parallel_tool_calls", json!(parallel));
-        }
-    }
-    if let Some(held) = shape.native() {
-        let strict = held.is_closed();
-        let schema = json!({"name": held.name, "schema": held.schema, "strict": strict});
-        set("response_format", json!({"type": "json_schema", "json_schema": schema}));
-    }
-    if let (Some(effort), EffortStyle::Word) = (profile.tuning.effort, quirks.effort) {
-        set("reasoning_effort", json!(effort.word()));
-    }
-    if let Some(temperature) = profile.temperature() {
-        set("temperature", json!(temperature));
-    }
-    if quirks.cache_key {
-        set("prompt_cache_key", json!(request.scope.session.as_str()));
-    }
-    Outgoing { headers: vec![], body: Value::Object(body) }
+    Outgoing::new(&Body { request, profile, shape, offer })
 }
 
-fn tool(tool: &Offered) -> Value {
-    let function = json!({
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.schema,
-    });
-    json!({"type": "function", "function": function})
+struct Body<'a> {
+    request: &'a ModelRequest,
+    profile: &'a Profile,
+    shape: &'a Shape,
+    offer: Offer<'a>,
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { request, profile, shape, offer } = self;
+        let quirks = &profile.quirks;
+        let mut body = to.serialize_map(None)?;
+        body.serialize_entry("model", &profile.model)?;
+        body.serialize_entry("messages", &Messages { turns: &offer.turns, quirks })?;
+        body.serialize_entry("stream", &true)?;
+        body.serialize_entry(&quirks.max_tokens_field, &profile.reply_tokens(request))?;
+        if quirks.stream_usage {
+            body.serialize_entry("stream_options", &json!({"include_usage": true}))?;
+        }
+        if let Some(choice) = &offer.choice {
+            let tools: Vec<Tool> = offer.tools.iter().map(Tool::of).collect();
+            body.serialize_entry("tools", &tools)?;
+            body.serialize_entry("tool_choice", &choice_of(choice, quirks))?;
+            if let Some(parallel) = quirks.parallel_tools {
+                body.serialize_entry("parallel_tool_calls", &parallel)?;
+            }
+        }
+        if let Some(held) = shape.native() {
+            let strict = held.is_closed();
+            let schema = json!({"name": held.name, "schema": held.schema, "strict": strict});
+            let format = json!({"type": "json_schema", "json_schema": schema});
+            body.serialize_entry("response_format", &format)?;
+        }
+        if let (Some(effort), EffortStyle::Word) = (profile.tuning.effort, quirks.effort) {
+            body.serialize_entry("reasoning_effort", effort.word())?;
+        }
+        if let Some(temperature) = profile.temperature() {
+            body.serialize_entry("temperature", &temperature)?;
+        }
+        if quirks.cache_key {
+            body.serialize_entry("prompt_cache_key", request.scope.session.as_str())?;
+        }
+        body.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+}
+
+impl<'a> Tool<'a> {
+    fn of(tool: &'a Offered<'_>) -> Self {
+        let Offered { name, description, schema } = tool;
+        Self { r#type: "function", function: Function { name, description, parameters: schema } }
+    }
 }
 
 fn choice_of(choice: &Choice, quirks: &Quirks) -> Value {
@@ -68,21 +100,49 @@ fn choice_of(choice: &Choice, quirks: &Quirks) -> Value {
     }
 }
 
-fn turn_of(turn: &Turn, quirks: &Quirks) -> Vec<Value> {
-    match turn.speaker {
-        Speaker::System => vec![json!({"role": "system", "content": turn.text()})],
-        Speaker::User if turn.has_image() => {
-            let parts: Vec<Value> = turn.pieces.iter().filter_map(|p| part(&p.said)).collect();
-            vec![json!({"role": "user", "content": parts})]
+struct Messages<'a> {
+    turns: &'a [Turn<'a>],
+    quirks: &'a Quirks,
+}
+
+/// What the system or a person says in words.
+#[derive(Serialize)]
+struct Plain<'a> {
+    role: &'static str,
+    content: Cow<'a, str>,
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut messages = to.serialize_seq(None)?;
+        for turn in self.turns {
+            match turn.speaker {
+                Speaker::System => {
+                    messages.serialize_element(&Plain { role: "system", content: turn.text() })?
+                }
+                Speaker::User if turn.has_image() => {
+                    let parts: Vec<Value> = { turn.pieces.iter() }.filter_map(part).collect();
+                    messages.serialize_element(&json!({"role": "user", "content": parts}))?;
+                }
+                Speaker::User => {
+                    messages.serialize_element(&Plain { role: "user", content: turn.text() })?
+                }
+                Speaker::Assistant => {
+                    messages.serialize_element(&Spoken { turn, quirks: self.quirks })?;
+                }
+                Speaker::Tools => {
+                    for answer in turn.pieces.iter().filter_map(Answer::of) {
+                        messages.serialize_element(&answer)?;
+                    }
+                }
+            }
         }
-        Speaker::User => vec![json!({"role": "user", "content": turn.text()})],
-        Speaker::Assistant => vec![assistant(turn, quirks)],
-        Speaker::Tools => turn.pieces.iter().filter_map(|piece| result(&piece.said)).collect(),
+        messages.end()
     }
 }
 
-fn part(said: &Said) -> Option<Value> {
-    match said {
+fn part(piece: &Piece<'_>) -> Option<Value> {
+    match &piece.said {
         Said::Text(text) => Some(json!({"type": "text", "text": text})),
         Said::Image(image) => {
             Some(json!({"type": "image_url", "image_url": {"url": address(image)}}))
@@ -99,46 +159,80 @@ pub fn address(image: &Image) -> String {
     }
 }
 
-fn assistant(turn: &Turn, quirks: &Quirks) -> Value {
-    let calls = turn.pieces.iter().filter_map(|piece| match &piece.said {
-        Said::Call { id, name, arguments } => {
-            let function = json!({"name": name, "arguments": arguments.to_string()});
-            Some(json!({"id": id, "type": "function", "function": function}))
-        }
-        _ => None,
-    });
-    let calls: Vec<Value> = calls.collect();
-    let text = turn.text();
-    let mut message = Map::new();
-    message.insert("role".to_owned(), json!("assistant"));
-    // A message with neither text nor calls is refused; one with calls alone has no text.
-    let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { json!(text) };
-    message.insert("content".to_owned(), content);
-    if calls.is_empty() {
-        return Value::Object(message);
-    }
-    message.insert("tool_calls".to_owned(), json!(calls));
-    // Thoughts go back beside the calls that they led to, and nowhere else: vendors that want
-    // them ignore or refuse them anywhere else.
-    if let Some(field) = &quirks.reasoning_back {
-        let thoughts = turn.pieces.iter().filter_map(|piece| match &piece.said {
-            Said::Reasoning(thought) => thought.payload.get(field),
-            _ => None,
-        });
-        let none = quirks.reasoning_back_required.then(|| json!(""));
-        if let Some(thought) = { thoughts }.next().cloned().or(none) {
-            message.insert(field.clone(), thought);
-        }
-    }
-    Value::Object(message)
+/// What the model said, and what it asked for.
+struct Spoken<'a> {
+    turn: &'a Turn<'a>,
+    quirks: &'a Quirks,
 }
 
-fn result(said: &Said) -> Option<Value> {
-    match said {
-        Said::Result { id, name, content, success } => {
-            let content = if *success { content.clone() } else { format!("Error: {content}") };
-            Some(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content}))
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Called<'a>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: String,
+}
+
+impl<'a> Call<'a> {
+    fn of(piece: &'a Piece<'_>) -> Option<Self> {
+        let Said::Call { id, name, arguments } = &piece.said else { return None };
+        let function = Called { name, arguments: arguments.to_string() };
+        Some(Self { id, r#type: "function", function })
+    }
+}
+
+impl Serialize for Spoken<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { turn, quirks } = self;
+        let calls: Vec<Call> = turn.pieces.iter().filter_map(Call::of).collect();
+        let text = turn.text();
+        let mut message = to.serialize_map(None)?;
+        message.serialize_entry("role", "assistant")?;
+        // A message with neither text nor calls is refused; one with calls alone has no text.
+        let content = Some(text).filter(|text| !text.is_empty() || calls.is_empty());
+        message.serialize_entry("content", &content)?;
+        if calls.is_empty() {
+            return message.end();
         }
-        _ => None,
+        message.serialize_entry("tool_calls", &calls)?;
+        // Thoughts go back beside the calls that they led to, and nowhere else: vendors that want
+        // them ignore or refuse them anywhere else.
+        if let Some(field) = &quirks.reasoning_back {
+            let mut thoughts = turn.pieces.iter().filter_map(|piece| match &piece.said {
+                Said::Reasoning(thought) => thought.payload.get(field),
+                _ => None,
+            });
+            match thoughts.next() {
+                Some(thought) => message.serialize_entry(field, thought)?,
+                None if quirks.reasoning_back_required => message.serialize_entry(field, "")?,
+                None => {}
+            }
+        }
+        message.end()
+    }
+}
+
+/// What a tool answered.
+#[derive(Serialize)]
+struct Answer<'a> {
+    role: &'static str,
+    tool_call_id: &'a str,
+    name: &'a str,
+    content: Cow<'a, str>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(piece: &'a Piece<'_>) -> Option<Self> {
+        let Said::Result { id, name, content, success } = &piece.said else { return None };
+        let content = match success {
+            true => Cow::Borrowed(*content),
+            false => Cow::Owned(format!("Error: {content}")),
+        };
+        Some(Self { role: "tool", tool_call_id: id, name, content })
     }
 }

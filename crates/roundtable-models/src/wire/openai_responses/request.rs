@@ -1,6 +1,6 @@
 //! A request for `/responses`.
 
-use roundtable_ports::ModelRequest;
+use roundtable_ports::{ModelError, ModelRequest};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{EffortStyle, Profile};
@@ -11,7 +11,11 @@ use crate::wire::openai_chat::address;
 use crate::wire::turns::{Said, Speaker, Turn};
 
 /// The request.
-pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outgoing {
+pub fn request(
+    request: &ModelRequest,
+    profile: &Profile,
+    shape: &Shape,
+) -> Result<Outgoing, ModelError> {
     let offer = Offer::new(request, profile, shape);
     let quirks = &profile.quirks;
     let mut body = Map::new();
@@ -51,7 +55,7 @@ pub fn request(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Outg
     if quirks.cache_key {
         set("prompt_cache_key", json!(request.scope.session.as_str()));
     }
-    Outgoing { headers: vec![], body: Value::Object(body) }
+    Outgoing::new(&body)
 }
 
 fn tool(tool: &Offered) -> Value {
@@ -109,7 +113,7 @@ fn item(said: &Said) -> Option<Value> {
             "arguments": arguments.to_string(),
         })),
         Said::Result { id, content, success, .. } => {
-            let output = if *success { content.clone() } else { format!("Error: {content}") };
+            let output = if *success { (*content).to_owned() } else { format!("Error: {content}") };
             Some(json!({"type": "function_call_output", "call_id": id, "output": output}))
         }
         Said::Image(_) => None,

@@ -33,7 +33,7 @@ fn lines(model: &str, messages: &[Message]) -> Vec<String> {
         let all: Vec<String> = turn.pieces.iter().map(said).collect();
         format!("{:?}: {}", turn.speaker, all.join(" + "))
     };
-    turns(messages, &profile, &names).iter().map(line).collect()
+    turns(messages, None, &profile, &names).iter().map(line).collect()
 }
 
 const CHAT: &str = "openai-chat/gpt-5";
