@@ -10,8 +10,9 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
 use tokio::sync::watch;
 
-/// The room that an answer has before it is moved: most are longer than a few words.
-pub(crate) const ROOM: usize = 1024;
+/// The room that an answer has before it has to be moved: most are longer than a few words, and many
+/// come at once.
+pub(crate) const ROOM: usize = 256;
 
 /// What one model call has said so far.
 pub(crate) struct Utterance {
