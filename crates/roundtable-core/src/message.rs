@@ -129,13 +129,17 @@ impl Message {
         Self { role: Role::User, parts: answers.into_iter().map(Part::ToolResult).collect() }
     }
 
-    /// The text parts, joined.
-    pub fn text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
+    /// The text parts.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
             Part::Text { text } => Some(text.as_str()),
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Image(_) | Part::Reasoning(_) => None,
-        });
-        texts.collect()
+        })
+    }
+
+    /// The text parts, joined.
+    pub fn text(&self) -> String {
+        self.texts().collect()
     }
 
     /// The tool calls that the message asks for.

@@ -86,6 +86,7 @@ impl Window {
         turn: &TurnId,
     ) -> Option<(RenderedPrompt, PromptRecord)> {
         let record = self.turns.get(turn)?;
+        // Nobody is asked who no longer takes part.
         session.find_agent(&record.agent)?;
         let (tools, output) = (self.offered(record, session), self.wanted(record, session));
         let mut messages: Vec<Message> =

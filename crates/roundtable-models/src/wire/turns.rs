@@ -71,7 +71,10 @@ impl Turn<'_> {
 /// Texts, one after the other; a single one is borrowed.
 fn joined<'a>(mut texts: impl Iterator<Item = &'a str>, between: &str) -> Cow<'a, str> {
     let first = texts.next().unwrap_or_default();
-    texts.fold(Cow::Borrowed(first), |all, text| Cow::Owned([&*all, between, text].concat()))
+    let Some(second) = texts.next() else { return Cow::Borrowed(first) };
+    let mut all = [first, between, second].concat();
+    texts.for_each(|text| all.extend([between, text]));
+    Cow::Owned(all)
 }
 
 const LOST: &str = "No result of this call is known.";
@@ -130,7 +133,7 @@ struct Sorter<'a, 'p> {
 impl<'a> Sorter<'a, '_> {
     fn take(&mut self, index: usize, message: &'a Message) {
         match message.role {
-            Role::System => self.instruct(index, words(message)),
+            Role::System => self.instruct(index, joined(message.texts(), "")),
             Role::User => self.hear(index, message),
             Role::Assistant => {
                 self.settle();
@@ -285,15 +288,6 @@ impl<'a> Sorter<'a, '_> {
 /// A result whose call is not in the prompt.
 fn stray<'a>(answer: &ToolAnswer) -> Said<'a> {
     Said::Text(format!("Result of an earlier tool call:\n{}", answer.content).into())
-}
-
-/// The text of a message.
-fn words(message: &Message) -> Cow<'_, str> {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        Part::ToolCall(_) | Part::ToolResult(_) | Part::Image(_) | Part::Reasoning(_) => None,
-    });
-    joined(texts, "")
 }
 
 #[cfg(test)]
