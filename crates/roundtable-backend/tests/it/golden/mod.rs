@@ -1,7 +1,9 @@
 //! F33: a file that an earlier version wrote is read by this one, to the same states. `v1/` has the
-//! file as SQL text, and the states that its sessions fold to; `v3/` the same for debates; `v4/` has sessions of several tenants. They are
+//! file as SQL text, and the states that its sessions fold to; `v3/` the same for debates; `v4/` has sessions of several tenants;
+//! `v5/` has approvals, failed calls and failed rounds under the rules of before. They are
 //! never changed: a version that writes something new gets a folder of its own, made by `make`.
 
+mod consent;
 mod debate;
 mod make;
 mod tenant;
