@@ -179,7 +179,8 @@ fn put_events(
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     let (mut hash, mut expected) = (place.hash.clone(), place.head);
-    for Sealed { event, kind, version, body, salt, digest } in events {
+    for Sealed { event, version, body, salt, digest } in events {
+        let kind = event.body.kind();
         expected = expected.next();
         if event.seq != expected {
             let what = format!("event {} was given where {expected} belongs", event.seq);

@@ -15,7 +15,6 @@ const SALT: usize = 16;
 /// the chain, which only the writer knows.
 pub(super) struct Sealed {
     pub event: Arc<Event>,
-    pub kind: String,
     pub version: u32,
     pub body: String,
     pub salt: [u8; SALT],
@@ -24,7 +23,7 @@ pub(super) struct Sealed {
 
 impl Sealed {
     fn new(event: &Arc<Event>) -> Result<Self, LogError> {
-        let (kind, version, data) = event
+        let (_, version, data) = event
             .body
             .to_parts()
             .map_err(|error| LogError::Unavailable(format!("an event has no form: {error}")))?;
@@ -32,7 +31,7 @@ impl Sealed {
         getrandom::fill(&mut salt)
             .map_err(|error| LogError::Unavailable(format!("no chance to be had: {error}")))?;
         let digest = body_digest(&salt, body.as_bytes());
-        Ok(Self { event: event.clone(), kind, version, body, salt, digest })
+        Ok(Self { event: event.clone(), version, body, salt, digest })
     }
 }
 

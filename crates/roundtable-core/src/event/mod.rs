@@ -2,6 +2,7 @@
 
 pub mod chain;
 mod display;
+mod kind;
 mod wire;
 
 use jiff::Timestamp;

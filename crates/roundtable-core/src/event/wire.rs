@@ -1,23 +1,18 @@
-//! How a body is spelt in the log: `kind`, `v` and `data`, with unknown kinds kept as they are.
+//! The format of a body in the log: `kind`, `v` and `data`, with unknown kinds kept as they are.
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::{
-    Body, ContextEvent, IterationEvent, RoundEvent, SessionEvent, ToolCallEvent, TurnEvent,
-};
-
-/// The version of every kind that this build writes. A kind whose meaning changes gets its own.
-const VERSION: u32 = 1;
+use super::{Body, kind};
 
 impl Body {
     /// The kind, the version and the data, as they stand in the log.
     ///
     /// # Errors
     /// A `serde_json` error; no body that the core makes has one.
-    pub fn to_parts(&self) -> Result<(String, u32, Value), serde_json::Error> {
+    pub fn to_parts(&self) -> Result<(&str, u32, Value), serde_json::Error> {
         let value = match self {
             Self::Session(event) => serde_json::to_value(event),
             Self::Round(event) => serde_json::to_value(event),
@@ -26,21 +21,21 @@ impl Body {
             Self::ToolCall(event) => serde_json::to_value(event),
             Self::Context(event) => serde_json::to_value(event),
             Self::Unknown { kind, version, data } => {
-                return Ok((kind.clone(), *version, data.clone()));
+                return Ok((kind, *version, data.clone()));
             }
-            Self::Redacted => return Ok(("redacted".to_owned(), VERSION, Value::Null)),
+            Self::Redacted => return Ok((self.kind(), 1, Value::Null)),
         }?;
         let Value::Object(mut map) = value else {
             return Err(serde::ser::Error::custom("an event is always an object"));
         };
-        let kind = map
-            .remove("kind")
-            .and_then(|kind| kind.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        Ok((kind, VERSION, map.remove("data").unwrap_or(Value::Null)))
+        let kind = self.kind();
+        debug_assert_eq!(map.get("kind").and_then(Value::as_str), Some(kind));
+        let version = kind::find(kind).map_or(1, kind::Kind::newest);
+        Ok((kind, version, map.remove("data").unwrap_or(Value::Null)))
     }
 
-    /// Reads a body. A kind or version that this build does not know is kept, never dropped.
+    /// Reads a body, of this or an earlier version of its kind. A kind or version that this build
+    /// does not know is kept, never dropped.
     ///
     /// # Errors
     /// A `serde_json` error when a kind that this build knows has data that it cannot have.
@@ -48,70 +43,24 @@ impl Body {
         if kind == "redacted" {
             return Ok(Self::Redacted);
         }
-        if version != VERSION || !KINDS.contains(&kind) {
+        let Some(known) = kind::find(kind).filter(|known| known.has(version)) else {
             return Ok(Self::Unknown { kind: kind.to_owned(), version, data });
-        }
+        };
+        let data = known.upcast(version, data);
         let mut map = Map::new();
         map.insert("kind".to_owned(), Value::String(kind.to_owned()));
         if !data.is_null() {
             map.insert("data".to_owned(), data);
         }
-        let value = Value::Object(map);
-        match kind.split('_').next() {
-            Some("session") => SessionEvent::deserialize(value).map(Self::Session),
-            Some("round") => RoundEvent::deserialize(value).map(Self::Round),
-            Some("turn") => TurnEvent::deserialize(value).map(Self::Turn),
-            Some("tool") => ToolCallEvent::deserialize(value).map(Self::ToolCall),
-            Some("context") => ContextEvent::deserialize(value).map(Self::Context),
-            _ => IterationEvent::deserialize(value).map(Self::Iteration),
-        }
-    }
-
-    /// The kind of the event, as it stands in the log.
-    pub fn kind(&self) -> String {
-        self.to_parts().map(|(kind, _, _)| kind).unwrap_or_default()
+        (known.read)(Value::Object(map))
     }
 }
-
-const KINDS: [&str; 31] = [
-    "session_opened",
-    "session_forked",
-    "session_input_accepted",
-    "session_input_dropped",
-    "session_paused",
-    "session_resumed",
-    "session_completed",
-    "session_round_superseded",
-    "session_take_selected",
-    "session_imported",
-    "round_opened",
-    "round_aside_opened",
-    "round_measured",
-    "round_closed",
-    "turn_started",
-    "turn_ended",
-    "iteration_opened",
-    "iteration_closed",
-    "model_call_started",
-    "model_call_interrupted",
-    "model_call_finished",
-    "model_call_failed",
-    "model_call_cancelled",
-    "tool_call_requested",
-    "tool_call_started",
-    "tool_call_published",
-    "tool_call_interrupted",
-    "tool_call_finished",
-    "context_requested",
-    "context_provided",
-    "context_withdrawn",
-];
 
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (kind, version, data) = self.to_parts().map_err(serde::ser::Error::custom)?;
         let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("kind", &kind)?;
+        map.serialize_entry("kind", kind)?;
         map.serialize_entry("v", &version)?;
         map.serialize_entry("data", &data)?;
         map.end()

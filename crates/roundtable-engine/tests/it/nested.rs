@@ -123,7 +123,7 @@ async fn r002_9_a_stop_reaches_the_child_and_closes_it_before_its_parent() {
     until("the child asks its model", || kit.model.count() == 2).await;
     session.command(Command::Stop, None).await.unwrap();
     let events = rounds(&session, 1).await;
-    let last: Vec<String> =
+    let last: Vec<&str> =
         events.iter().rev().take(7).rev().map(|event| event.body.kind()).collect();
     assert_eq!(
         last,

@@ -18,7 +18,7 @@ async fn a_message_opens_a_round_and_every_agent_answers_once() {
         matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. }))
     })
     .await;
-    let kinds: Vec<String> = events.iter().map(|event| event.body.kind()).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event.body.kind()).collect();
     assert_eq!(
         kinds,
         [

@@ -37,7 +37,7 @@ pub async fn next(subscription: &mut Subscription) -> Update {
 
 /// The kinds of these events.
 pub fn kinds(events: &[Arc<Event>]) -> Vec<String> {
-    events.iter().map(|event| event.body.kind()).collect()
+    events.iter().map(|event| event.body.kind().to_owned()).collect()
 }
 
 /// How many of these events are of a kind.

@@ -122,8 +122,12 @@ fn is_finish(body: &Body) -> bool {
 fn a_sound_run_breaks_nothing_and_has_everything_in_it() {
     assert_eq!(broken(|_| {}), []);
     let evidence = sound();
-    let kinds: Vec<String> =
-        evidence.logs.values().flatten().map(|stored| stored.event.body.kind()).collect();
+    let kinds: Vec<String> = evidence
+        .logs
+        .values()
+        .flatten()
+        .map(|stored| stored.event.body.kind().to_owned())
+        .collect();
     let wanted = [
         "tool_call_interrupted",
         "tool_call_published",

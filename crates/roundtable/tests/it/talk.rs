@@ -14,7 +14,7 @@ fn question() -> Reply {
 }
 
 async fn kinds(session: &Session) -> Vec<String> {
-    session.log().await.unwrap().iter().map(|event| event.body.kind()).collect()
+    session.log().await.unwrap().iter().map(|event| event.body.kind().to_owned()).collect()
 }
 
 #[tokio::test]

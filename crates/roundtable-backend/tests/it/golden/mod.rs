@@ -73,7 +73,7 @@ async fn fold_all(directory: &Path) -> BTreeMap<SessionId, Expected> {
             "SELECT messageNumber, roundNumber, sender, message FROM Messages WHERE sceneId = {number} ORDER BY 1"
         );
         let expected = Expected {
-            kinds: events.iter().map(|event| event.body.kind()).collect(),
+            kinds: events.iter().map(|event| event.body.kind().to_owned()).collect(),
             state: serde_json::to_value(&live.session).unwrap(),
             messages: lines(&shell, &messages),
         };

@@ -103,7 +103,7 @@ fn check_from_outside(label: &str, directory: &Path) {
 pub fn kinds(evidence: &Evidence) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for stored in evidence.logs.values().flatten() {
-        *kinds.entry(stored.event.body.kind()).or_default() += 1;
+        *kinds.entry(stored.event.body.kind().to_owned()).or_default() += 1;
     }
     kinds
 }
