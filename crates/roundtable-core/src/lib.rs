@@ -25,6 +25,7 @@ pub mod round;
 pub mod scope;
 pub mod session;
 pub mod settings;
+pub mod stage;
 pub mod tool;
 pub mod tool_call;
 pub mod turn;

@@ -10,6 +10,7 @@ use crate::id::{AgentId, ContextRequestId, RoundId, ToolCallId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
 use crate::settings::Kind;
+use crate::stage::Stage;
 
 /// A session, as a list shows it, and as a scheduler finds what is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +66,13 @@ pub enum Row {
         agents: Vec<AgentId>,
         /// When it opened.
         at: Timestamp,
+    },
+    /// More agents answer in a round.
+    Seats {
+        /// Its id.
+        round: RoundId,
+        /// Who.
+        agents: Vec<AgentId>,
     },
     /// A round ended.
     RoundEnd {
@@ -188,7 +196,7 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
                 body: seq,
                 at,
             });
-            let agents = stages.concat();
+            let agents = stages.iter().flat_map(Stage::agents).cloned().collect();
             let opened = Row::Round {
                 round,
                 number: *number,
@@ -198,6 +206,10 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
                 at,
             };
             [opened].into_iter().chain(message).collect()
+        }
+        RoundEvent::StagesAdded { stages } => {
+            let agents = stages.iter().flat_map(Stage::agents).cloned().collect();
+            vec![Row::Seats { round, agents }]
         }
         // What is done between rounds is no row of its own.
         RoundEvent::RoundAsideOpened { .. } | RoundEvent::RoundMeasured(_) => Vec::new(),

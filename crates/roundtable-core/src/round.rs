@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Account;
 use crate::event::RoundOutcome;
-use crate::id::{AgentId, IterationId, RoundId, ToolCallId, TurnId};
+use crate::id::{IterationId, RoundId, ToolCallId, TurnId};
 use crate::message_context::MessageContext;
 use crate::scope::Place;
-use crate::settings::Order;
+use crate::stage::{Seat, Stage};
 use crate::tool_call::ToolCall;
 use crate::turn::{Turn, deadline};
 
@@ -24,8 +24,8 @@ pub struct Round {
     pub take: u32,
     /// The input that opened it.
     pub input: MessageContext,
-    /// Who speaks.
-    pub stages: Vec<Vec<AgentId>>,
+    /// Its stages, as far as they are decided.
+    pub stages: Vec<Stage>,
     /// The stage under way.
     pub stage: u32,
     /// How many seats of that stage have begun.
@@ -46,14 +46,6 @@ pub struct Round {
     /// Whether it was measured how far the panel agrees.
     #[serde(default)]
     pub measured: bool,
-}
-
-/// The stages of a round in which these agents speak in this order.
-pub fn stages(order: Order, seats: Vec<AgentId>) -> Vec<Vec<AgentId>> {
-    match order {
-        Order::Parallel => vec![seats],
-        Order::Sequential => seats.into_iter().map(|seat| vec![seat]).collect(),
-    }
 }
 
 impl Round {
@@ -97,8 +89,13 @@ impl Round {
     }
 
     /// The seat that begins next, in the stage under way.
-    pub(crate) fn next_seat(&self) -> Option<&AgentId> {
-        self.stages.get(self.stage as usize)?.get(self.begun as usize)
+    pub(crate) fn next_seat(&self) -> Option<&Seat> {
+        self.stages.get(self.stage as usize)?.seats.get(self.begun as usize)
+    }
+
+    /// The stage that a turn is a seat of; none for the child of another turn.
+    pub(crate) fn stage_of(&self, turn: &Turn) -> Option<&Stage> {
+        self.stages.get(turn.stage? as usize)
     }
 
     /// A seat is done; with the last one of a stage, the next stage is under way.
@@ -108,21 +105,28 @@ impl Round {
         if self
             .stages
             .get(self.stage as usize)
-            .is_some_and(|stage| self.done as usize >= stage.len())
+            .is_some_and(|stage| self.done as usize >= stage.seats.len())
         {
             (self.stage, self.begun, self.done) = (self.stage + 1, 0, 0);
         }
     }
 
-    /// Leaves out the stages that are left: nothing was said that they could be about.
-    pub(crate) fn skip_rest(&mut self) {
-        self.stage = u32::try_from(self.stages.len()).unwrap_or(u32::MAX);
+    /// Leaves out the stages that are left where nothing was said that they could be about.
+    pub(crate) fn skip_judges(&mut self) {
+        let judges = self.stages.get(self.stage as usize).is_some_and(|stage| stage.if_answered);
+        if judges && self.answered == 0 {
+            self.stage = u32::try_from(self.stages.len()).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Whether every seat of every stage that is decided is done.
+    pub(crate) fn is_done(&self) -> bool {
+        self.turns.is_empty() && self.stage as usize >= self.stages.len()
     }
 
     /// How it ends, once every seat is done.
     pub(crate) fn outcome(&self) -> Option<RoundOutcome> {
-        let over = self.turns.is_empty() && self.stage as usize >= self.stages.len();
-        over.then_some(if self.answered > 0 {
+        self.is_done().then_some(if self.answered > 0 {
             RoundOutcome::Completed
         } else {
             RoundOutcome::Failed

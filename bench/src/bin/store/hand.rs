@@ -163,7 +163,8 @@ impl Portion<'_> {
                 let sql = "INSERT INTO message_text (rowid, text) VALUES (?1, ?2)";
                 run(sql, params![id, self.text])
             }
-            Row::Agent { .. }
+            Row::Seats { .. }
+            | Row::Agent { .. }
             | Row::Take { .. }
             | Row::Request { .. }
             | Row::RequestGone { .. } => Ok(()),

@@ -28,6 +28,14 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
                 params![round.as_str(), session, number, take, seats, nanoseconds(*at)],
             )
         }
+        Row::Seats { round, agents } => {
+            let sql = "UPDATE round SET agents = (SELECT json_group_array(name) FROM (\
+                       SELECT value AS name FROM json_each(round.agents) UNION ALL \
+                       SELECT coalesce(agent.name, seat.value) FROM json_each(?3) AS seat \
+                       LEFT JOIN agent ON agent.session = ?2 AND agent.id = seat.value)) WHERE id = ?1";
+            let seats = serde_json::to_string(agents).unwrap_or_default();
+            run(connection, sql, params![round.as_str(), session, seats])
+        }
         Row::RoundEnd { round, outcome, at } => {
             let sql = "UPDATE round SET status = ?2, completed_at = ?3 WHERE id = ?1";
             run(connection, sql, params![round.as_str(), word(outcome), nanoseconds(*at)])

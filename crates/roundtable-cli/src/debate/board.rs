@@ -6,17 +6,17 @@ use roundtable::core::agent::Agent;
 use roundtable::core::debate::{Purpose, is_named_after};
 use roundtable::core::event::{
     Body, Event, IterationEvent, Opening, RoundEvent, SessionEvent, Task, ToolCallEvent, TurnEvent,
+    legacy,
 };
 use roundtable::core::id::{AgentId, IterationId, RoundId, TurnId};
-use roundtable::debate::Rules;
+use roundtable::core::settings::Settings;
+use roundtable::core::stage::Stage;
 
 /// What is known of a debate.
 #[derive(Default)]
 pub(super) struct Board {
     agents: Vec<Agent>,
-    seats: Vec<AgentId>,
-    rules: Rules,
-    pub total_rounds: Option<u32>,
+    settings: Settings,
     pub round: Option<Round>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Board {
 pub(super) struct Round {
     pub id: RoundId,
     pub number: u32,
-    pub stages: Vec<Vec<AgentId>>,
+    pub stages: Vec<Stage>,
     pub speeches: BTreeMap<TurnId, Speech>,
 }
 
@@ -55,9 +55,15 @@ impl Board {
                 self.round = event.place.round.clone().map(|id| Round {
                     id,
                     number: *number,
-                    stages: stages.clone(),
+                    stages: legacy::stages(stages, &self.settings).into_owned(),
                     speeches: BTreeMap::new(),
                 });
+            }
+            Body::Round(RoundEvent::StagesAdded { stages }) => {
+                let id = event.place.round.as_ref();
+                if let Some(round) = self.round.as_mut().filter(|round| Some(&round.id) == id) {
+                    round.stages.extend(stages.iter().cloned());
+                }
             }
             Body::Turn(TurnEvent::TurnStarted { agent, task: Task::Seat { stage, seat } }) => {
                 self.begin(event, agent, (*stage, *seat));
@@ -76,9 +82,7 @@ impl Board {
 
     fn open(&mut self, opening: &Opening) {
         self.agents.clone_from(&opening.agents);
-        self.seats.clone_from(&opening.settings.seats);
-        self.rules = opening.settings.debate.clone().unwrap_or_default();
-        self.total_rounds = opening.settings.total_rounds;
+        self.settings = opening.settings.clone();
     }
 
     fn begin(&mut self, event: &Event, agent: &AgentId, place: (u32, u32)) {
@@ -86,12 +90,12 @@ impl Board {
         if event.place.round.as_ref() != Some(&round.id) {
             return;
         }
-        let stage = place.0 as usize;
+        let stage = round.stages.get(place.0 as usize);
         let speech = Speech {
             agent: agent.clone(),
             place,
-            purpose: self.rules.purpose(stage, &round.stages),
-            alone: round.stages.get(stage).is_some_and(|stage| stage.len() == 1),
+            purpose: stage.map(|stage| Purpose::of(&stage.purpose)).unwrap_or_default(),
+            alone: stage.is_some_and(|stage| stage.seats.len() == 1),
             over: false,
             iteration: None,
             said: String::new(),
@@ -164,8 +168,10 @@ impl Board {
     }
 
     fn role(&self, agent: &AgentId) -> Option<&'static str> {
-        let seat = self.seats.iter().position(|seat| seat == agent)?;
-        Some(self.rules.mode.role(seat, self.seats.len()).title)
+        let seats = &self.settings.seats;
+        let seat = seats.iter().position(|seat| seat == agent)?;
+        let mode = self.settings.debate.as_ref().map(|rules| rules.mode).unwrap_or_default();
+        Some(mode.role(seat, seats.len()).title)
     }
 
     fn agent(&self, id: &AgentId) -> Option<&Agent> {
@@ -174,7 +180,7 @@ impl Board {
 
     /// The round as people count it.
     pub fn round_of(&self, number: u32) -> String {
-        match self.total_rounds {
+        match self.settings.total_rounds {
             Some(total) => format!("Round {number}/{total}"),
             None => format!("Round {number}"),
         }

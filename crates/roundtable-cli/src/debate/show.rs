@@ -250,7 +250,7 @@ impl Show {
             self.next.1 += 1;
             let stages = self.board.round.as_ref().map(|round| round.stages.as_slice());
             let stage = stages.and_then(|stages| stages.get(self.next.0 as usize));
-            if stage.is_none_or(|stage| self.next.1 as usize >= stage.len()) {
+            if stage.is_none_or(|stage| self.next.1 as usize >= stage.seats.len()) {
                 self.next = (self.next.0 + 1, 0);
             }
         }
@@ -274,7 +274,7 @@ impl Show {
             Purpose::Frame => "naming the points of view".to_owned(),
             Purpose::Answer if one.alone => format!("{} is thinking", names.join(", ")),
             Purpose::Answer => {
-                let of = of.map_or(0, Vec::len);
+                let of = of.map_or(0, |stage| stage.seats.len());
                 format!("{} ({done} of {of} have answered)", names.join(", "))
             }
             Purpose::Rank => format!("ranking the answers: {}", names.join(", ")),

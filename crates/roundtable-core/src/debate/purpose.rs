@@ -1,39 +1,70 @@
-//! What a turn of a debate is for, and the stages that a round has because of it.
+//! What a stage of a debate is for, and the stages that a round has because of it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Mode, Rules};
 use crate::id::AgentId;
-use crate::round;
+use crate::stage::{ANSWER, Name, Stage, Tools};
 
-/// What a turn of a debate is for.
+/// What a stage of a debate, and so a turn in it, is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// To name points of view before the first round.
     Frame,
-    /// To take a position. Turns of any other kind of session are for this, too.
+    /// To take a position.
     #[default]
     Answer,
     /// To put the answers of the others in order, without knowing whose they are.
     Rank,
-    /// To write what the panel comes to.
+    /// To write the verdict of the panel.
     Verdict,
-    /// To say how far the panel agrees.
+    /// To judge how far the panel agrees.
     Analyse,
     /// To sum the whole debate up.
     Synthesise,
 }
 
+const PURPOSES: [Purpose; 6] = [
+    Purpose::Frame,
+    Purpose::Answer,
+    Purpose::Rank,
+    Purpose::Verdict,
+    Purpose::Analyse,
+    Purpose::Synthesise,
+];
+
 impl Purpose {
-    /// Whether such a turn speaks in the conversation: what it says is a message.
-    pub fn speaks(self) -> bool {
-        matches!(self, Self::Answer | Self::Verdict)
+    /// The purpose with this name. Stages of other programs are answers.
+    pub fn of(name: &Name) -> Self {
+        PURPOSES.into_iter().find(|purpose| purpose.name() == *name).unwrap_or_default()
     }
 
-    /// Whether a round is worth something because of such a turn.
-    pub(crate) fn counts(self) -> bool {
-        matches!(self, Self::Answer | Self::Synthesise)
+    /// Its name in the log.
+    pub fn name(self) -> Name {
+        match self {
+            Self::Frame => Name::constant("frame"),
+            Self::Answer => ANSWER,
+            Self::Rank => Name::constant("rank"),
+            Self::Verdict => Name::constant("verdict"),
+            Self::Analyse => Name::constant("analyze"),
+            Self::Synthesise => Name::constant("synthesize"),
+        }
+    }
+
+    /// A stage for it. Whoever judges has nothing to look up.
+    pub(crate) fn stage(self, agents: impl IntoIterator<Item = AgentId>) -> Stage {
+        Stage {
+            public: self.speaks(),
+            counts: matches!(self, Self::Answer | Self::Synthesise),
+            tools: if self == Self::Answer { Tools::Own } else { Tools::None },
+            ..Stage::new(self.name(), agents)
+        }
+    }
+
+    /// Whether the answer of such a turn is a message of the session.
+    pub fn speaks(self) -> bool {
+        matches!(self, Self::Answer | Self::Verdict)
     }
 
     /// The name of its prompt.
@@ -55,37 +86,31 @@ impl Rules {
         self.mode == Mode::ExpertPanel && self.perspectives.is_empty() && self.analyst.is_some()
     }
 
-    /// The stages of a round with this number. Whoever no longer takes part has none.
-    pub(crate) fn stages(
-        &self,
-        number: u32,
-        seats: &[AgentId],
-        takes_part: impl Fn(&AgentId) -> bool,
-    ) -> Vec<Vec<AgentId>> {
-        let analyst = self.analyst.clone().filter(&takes_part);
-        let chair = self.chair.clone().filter(&takes_part);
-        let frame = analyst.clone().filter(|_| self.frames() && number == 1);
-        let mut stages: Vec<Vec<AgentId>> = frame.into_iter().map(|agent| vec![agent]).collect();
-        stages.extend(round::stages(self.mode.order(), seats.to_vec()));
-        if self.mode == Mode::Council {
-            stages.push(seats.to_vec());
-            stages.extend(chair.map(|chair| vec![chair]));
-        }
-        stages.extend(analyst.map(|analyst| vec![analyst]));
-        stages
+    /// The stages that name points of view before the round with this number. Whoever no longer
+    /// takes part has no seat, here and below.
+    pub(crate) fn frame(&self, number: u32, takes_part: impl Fn(&AgentId) -> bool) -> Vec<Stage> {
+        let analyst = self.analyst.clone().filter(takes_part);
+        let frame = analyst.filter(|_| self.frames() && number == 1);
+        frame.into_iter().map(|agent| Purpose::Frame.stage([agent])).collect()
     }
 
-    /// What the turns of a stage are for. Analyst and chair have no seat, so a stage tells.
-    pub fn purpose(&self, stage: usize, stages: &[Vec<AgentId>]) -> Purpose {
-        let sits = |agent: &Option<AgentId>| {
-            agent.as_ref().is_some_and(|agent| stages.get(stage).is_some_and(|s| s.contains(agent)))
-        };
-        if sits(&self.analyst) {
-            return if stage == 0 { Purpose::Frame } else { Purpose::Analyse };
-        }
-        if sits(&self.chair) {
-            return Purpose::Verdict;
-        }
-        if self.mode == Mode::Council && stage > 0 { Purpose::Rank } else { Purpose::Answer }
+    /// The stages in which the panel argues.
+    pub(crate) fn answers(&self, seats: &[AgentId]) -> Vec<Stage> {
+        Stage::answers(self.mode.order(), seats.to_vec())
+    }
+
+    /// The stages that judge what was argued.
+    pub(crate) fn judges(
+        &self,
+        seats: &[AgentId],
+        takes_part: impl Fn(&AgentId) -> bool,
+    ) -> Vec<Stage> {
+        let analyst = self.analyst.clone().filter(&takes_part);
+        let chair = self.chair.clone().filter(&takes_part);
+        let council = self.mode == Mode::Council;
+        let rank = council.then(|| Purpose::Rank.stage(seats.iter().cloned()));
+        let verdict = chair.filter(|_| council).map(|chair| Purpose::Verdict.stage([chair]));
+        let analyze = analyst.map(|analyst| Purpose::Analyse.stage([analyst]));
+        [rank, verdict, analyze].into_iter().flatten().collect()
     }
 }

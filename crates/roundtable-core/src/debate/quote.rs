@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Rules;
 use crate::agent::Agent;
 use crate::id::AgentId;
+use crate::stage::Stage;
 
 /// How many bytes make a token in running text, when a prompt is estimated.
 const TOKEN_BYTES: u64 = 3;
@@ -40,17 +41,20 @@ impl Quote {
         // What everyone has said in earlier rounds, as far as it is told again.
         let mut told: u64 = 0;
         for number in 1..=rounds {
-            let stages = rules.stages(number, seats, |id| find(id).is_some());
+            let here = |id: &AgentId| find(id).is_some();
+            let frame = rules.frame(number, here);
+            let judged = rules.answers(seats).into_iter().chain(rules.judges(seats, here));
+            let stages: Vec<Stage> = frame.into_iter().chain(judged).collect();
             let mut said: u64 = 0;
             for (index, stage) in stages.iter().enumerate() {
                 let heard = if index == 0 { 0 } else { said };
-                let speaks = rules.purpose(index, &stages).speaks();
-                for agent in stage.iter().filter_map(find) {
+                for agent in stage.agents().filter_map(find) {
                     let own = (topic.len() + agent.persona.len()) as u64 / TOKEN_BYTES;
                     quote.add(agent, INSTRUCTIONS + own + told + heard);
                 }
-                let words = stage.iter().filter_map(find).map(|agent| u64::from(agent.max_tokens));
-                said = said.saturating_add(words.sum::<u64>() * u64::from(speaks));
+                let words =
+                    stage.agents().filter_map(find).map(|agent| u64::from(agent.max_tokens));
+                said = said.saturating_add(words.sum::<u64>() * u64::from(stage.public));
             }
             told = told.saturating_add(said);
         }

@@ -139,5 +139,6 @@ impl Panel<'_> {
 
 /// What was said for a purpose.
 pub(crate) fn of(spoken: &[Spoken], purpose: Purpose) -> impl Iterator<Item = &Spoken> {
-    spoken.iter().filter(move |spoken| spoken.purpose == purpose)
+    let name = purpose.name();
+    spoken.iter().filter(move |spoken| spoken.purpose == name)
 }

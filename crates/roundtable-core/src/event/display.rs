@@ -6,6 +6,7 @@ use super::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, SessionEvent, Task,
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
+use crate::stage::Stage;
 use crate::context_request::Priority;
 use crate::tool::ToolOutcome;
 
@@ -87,8 +88,13 @@ fn round(event: &RoundEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         RoundEvent::RoundOpened { number, take: 1, .. } => write!(f, " {number}"),
         RoundEvent::RoundOpened { number, take, .. } => write!(f, " {number} take {take}"),
-        RoundEvent::RoundAsideOpened { number, agent, .. } => {
-            write!(f, " after round {number} for {}", agent.suffix())
+        RoundEvent::RoundAsideOpened { number, stages, .. } => {
+            let agent = stages.iter().flat_map(Stage::agents).next();
+            write!(f, " after round {number} for {}", agent.map_or("", |agent| agent.suffix()))
+        }
+        RoundEvent::StagesAdded { stages } => {
+            let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
+            write!(f, " {}", purposes.join(", "))
         }
         RoundEvent::RoundMeasured(measure) => {
             write!(f, " agreement {:.2} by {}", measure.agreement, measure.by)

@@ -10,7 +10,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{
-    Body, ContextEvent, IterationEvent, RoundEvent, SessionEvent, ToolCallEvent, TurnEvent,
+    Body, ContextEvent, IterationEvent, RoundEvent, SessionEvent, ToolCallEvent, TurnEvent, legacy,
 };
 
 /// Turns the data of one version into the data of the next.
@@ -28,6 +28,11 @@ pub(super) struct Kind {
 impl Kind {
     const fn new(name: &'static str, read: fn(Value) -> Result<Body, serde_json::Error>) -> Self {
         Self { name, read, upcasts: &[] }
+    }
+
+    /// The same kind after earlier versions.
+    const fn after(self, upcasts: &'static [Upcast]) -> Self {
+        Self { upcasts, ..self }
     }
 
     /// The version that this build writes.
@@ -76,7 +81,7 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 31] = [
+static KINDS: [Kind; 32] = [
     Kind::new("session_opened", session),
     Kind::new("session_forked", session),
     Kind::new("session_input_accepted", session),
@@ -87,8 +92,9 @@ static KINDS: [Kind; 31] = [
     Kind::new("session_round_superseded", session),
     Kind::new("session_take_selected", session),
     Kind::new("session_imported", session),
-    Kind::new("round_opened", round),
-    Kind::new("round_aside_opened", round),
+    Kind::new("round_opened", round).after(&[legacy::round_opened]),
+    Kind::new("round_aside_opened", round).after(&[legacy::round_aside_opened]),
+    Kind::new("stages_added", round),
     Kind::new("round_measured", round),
     Kind::new("round_closed", round),
     Kind::new("turn_started", turn),
@@ -148,6 +154,7 @@ impl RoundEvent {
         match self {
             Self::RoundOpened { .. } => "round_opened",
             Self::RoundAsideOpened { .. } => "round_aside_opened",
+            Self::StagesAdded { .. } => "stages_added",
             Self::RoundMeasured(_) => "round_measured",
             Self::RoundClosed { .. } => "round_closed",
         }

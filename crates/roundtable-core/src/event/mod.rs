@@ -3,6 +3,7 @@
 pub mod chain;
 mod display;
 mod kind;
+pub mod legacy;
 mod wire;
 
 use jiff::Timestamp;
@@ -20,6 +21,7 @@ use crate::message_context::MessageContext;
 use crate::prompt::OutputSchema;
 use crate::scope::Place;
 use crate::settings::{Kind, Settings};
+use crate::stage::{Name, Stage};
 use crate::tool::{Effect, ToolOutcome};
 
 /// A position in a session's log: 1 is the first event, 0 is before it.
@@ -213,8 +215,8 @@ pub enum RoundEvent {
         number: u32,
         /// Which take of that number, from 1.
         take: u32,
-        /// Who speaks: stages one after another, the seats of a stage side by side.
-        stages: Vec<Vec<AgentId>>,
+        /// The stages that are known when it opens, one after another.
+        stages: Vec<Stage>,
         /// The input that opened it.
         input: MessageContext,
         /// The input's message, when it says something.
@@ -228,10 +230,17 @@ pub enum RoundEvent {
         number: u32,
         /// The take of that round.
         take: u32,
-        /// Who does it.
-        agent: AgentId,
+        /// What it is for, in the program's own word.
+        purpose: Name,
+        /// Its stages.
+        stages: Vec<Stage>,
         /// The ids that everything it causes carries.
         input: MessageContext,
+    },
+    /// It goes on with these stages, decided on what was said before.
+    StagesAdded {
+        /// The stages, one after another.
+        stages: Vec<Stage>,
     },
     /// It was measured how far the panel agrees.
     RoundMeasured(Measure),

@@ -25,7 +25,8 @@ impl Session {
             // text in the next event, else what the turn said before.
             let next = Seq(self.head.0 + drafts.len() as u64 + 1);
             let words = partial(seat, env).map(|_| next).or(seat.words);
-            let words = words.filter(|_| seat.purpose.speaks());
+            let public = round.stage_of(seat).is_some_and(|stage| stage.public);
+            let words = words.filter(|_| public);
             self.close_inside(round, seat, IterationOutcome::Cancelled, env, drafts);
             number += u64::from(words.is_some());
             let said = words.map(|seq| Said { number, seq });

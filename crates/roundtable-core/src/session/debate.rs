@@ -6,33 +6,40 @@ use jiff::Timestamp;
 use super::{SYNTHESES, Session, Status, Synthesised};
 use crate::budget::Account;
 use crate::debate::{Exit, Perspective, Purpose, Record};
-use crate::event::{Event, RoundOutcome, Task};
-use crate::id::{AgentId, RoundId};
+use crate::event::{Event, RoundOutcome};
+use crate::id::RoundId;
 use crate::message_context::MessageContext;
-use crate::round::{self, Round};
+use crate::round::Round;
 use crate::settings::Kind;
+use crate::stage::Stage;
 
 impl Session {
-    /// The stages of the round with this number.
-    pub(crate) fn stages(&self, number: u32) -> Vec<Vec<AgentId>> {
-        match &self.settings.debate {
-            None => round::stages(self.settings.order, self.seats()),
-            Some(rules) => rules.stages(number, &self.seats(), |id| self.find_agent(id).is_some()),
-        }
+    /// The stages with which the round with this number opens.
+    pub(crate) fn stages(&self, number: u32) -> Vec<Stage> {
+        let Some(rules) = &self.settings.debate else {
+            return Stage::answers(self.settings.order, self.seats());
+        };
+        let frame = rules.frame(number, |id| self.find_agent(id).is_some());
+        if frame.is_empty() { rules.answers(&self.seats()) } else { frame }
     }
 
-    /// What a turn of the open round is for.
-    pub(crate) fn purpose_of(&self, task: &Task) -> Purpose {
-        let (Some(rules), Some(round), Task::Seat { stage, .. }) =
-            (&self.settings.debate, &self.round, task)
+    /// The stages with which a round goes on whose stages are done.
+    pub(crate) fn more_stages(&self, round: &Round) -> Vec<Stage> {
+        let Some(rules) = self.settings.debate.as_ref().filter(|_| round.is_done() && !round.aside)
         else {
-            return Purpose::Answer;
+            return Vec::new();
         };
-        if round.aside {
-            Purpose::Synthesise
-        } else {
-            rules.purpose(*stage as usize, &round.stages)
+        let has = |wanted: &[Purpose]| {
+            round.stages.iter().any(|stage| wanted.contains(&Purpose::of(&stage.purpose)))
+        };
+        if !has(&[Purpose::Answer]) {
+            return rules.answers(&self.seats());
         }
+        let judged = has(&[Purpose::Rank, Purpose::Verdict, Purpose::Analyse]);
+        if judged || round.answered == 0 {
+            return Vec::new();
+        }
+        rules.judges(&self.seats(), |id| self.find_agent(id).is_some())
     }
 
     /// Whether a round that is otherwise over has still to be measured. Without an answer there is
@@ -42,18 +49,6 @@ impl Session {
             && !round.aside
             && !round.measured
             && round.outcome() == Some(RoundOutcome::Completed)
-    }
-
-    /// Where nobody answered, there is nothing to rank, to decide or to analyse.
-    pub(super) fn skip_judges(&mut self) {
-        let (Some(rules), Some(round)) = (&self.settings.debate, &mut self.round) else { return };
-        let judges = matches!(
-            rules.purpose(round.stage as usize, &round.stages),
-            Purpose::Rank | Purpose::Verdict | Purpose::Analyse
-        );
-        if round.answered == 0 && judges && !round.aside {
-            round.skip_rest();
-        }
     }
 
     /// Why the debate ends here, if its last round says so. A message that waits goes first.
@@ -68,7 +63,8 @@ impl Session {
     pub(super) fn note_perspectives(&mut self, event: &Event, text: &str) {
         let round = self.round.as_ref();
         let turn = event.place.turn.as_ref().and_then(|turn| round?.find_turn(turn));
-        if turn.is_some_and(|turn| turn.purpose == Purpose::Frame)
+        let stage = round.zip(turn).and_then(|(round, turn)| round.stage_of(turn));
+        if stage.is_some_and(|stage| Purpose::of(&stage.purpose) == Purpose::Frame)
             && let Some(named) = Perspective::read(text, self.seats().len())
         {
             self.perspectives = named;
@@ -81,7 +77,7 @@ impl Session {
         id: RoundId,
         number: u32,
         take: u32,
-        agent: &AgentId,
+        stages: Vec<Stage>,
         input: &MessageContext,
         at: Timestamp,
     ) -> Round {
@@ -90,7 +86,7 @@ impl Session {
             number,
             take,
             input: input.clone(),
-            stages: vec![vec![agent.clone()]],
+            stages,
             stage: 0,
             begun: 0,
             done: 0,
@@ -106,7 +102,7 @@ impl Session {
     /// It is done, for better or worse.
     pub(super) fn close_aside(&mut self, aside: Round, outcome: RoundOutcome) {
         self.account.settle(self.account.reserved, self.account.reserved);
-        let agent = aside.stages.into_iter().flatten().next();
+        let agent = aside.stages.iter().flat_map(Stage::agents).next().cloned();
         if let (RoundOutcome::Completed, Some(agent)) = (outcome, agent) {
             let (number, take) = (aside.number, aside.take);
             self.syntheses.push_back(Synthesised { number, take, agent });

@@ -4,10 +4,9 @@
 use super::{ANSWERED, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
 use crate::context_request::{About, Priority};
-use crate::debate::Purpose;
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
-    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
+    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
 use crate::id::TurnId;
 use crate::iteration::{Iteration, Phase};
@@ -139,7 +138,7 @@ impl Session {
                     number: *number,
                     take: *take,
                     input: input.clone(),
-                    stages: stages.clone(),
+                    stages: legacy::stages(stages, &self.settings).into_owned(),
                     stage: 0,
                     begun: 0,
                     done: 0,
@@ -151,10 +150,15 @@ impl Session {
                     measured: false,
                 });
             }
-            RoundEvent::RoundAsideOpened { number, take, agent, input } => {
+            RoundEvent::RoundAsideOpened { number, take, stages, input, .. } => {
                 let Some(id) = event.place.round.clone() else { return };
                 self.asides += 1;
-                self.round = Some(self.aside(id, *number, *take, agent, input, event.at));
+                self.round = Some(self.aside(id, *number, *take, stages.clone(), input, event.at));
+            }
+            RoundEvent::StagesAdded { stages } => {
+                if let Some(round) = &mut self.round {
+                    round.stages.extend(stages.iter().cloned());
+                }
             }
             RoundEvent::RoundMeasured(measure) => {
                 if let Some(round) = &mut self.round {
@@ -202,8 +206,6 @@ impl Session {
         match body {
             TurnEvent::TurnStarted { agent, task } => {
                 let limits = self.find_agent(agent).map(|agent| agent.limits).unwrap_or_default();
-                let purpose = self.purpose_of(task);
-                let in_debate = self.settings.debate.is_some();
                 let Some(round) = &mut self.round else { return };
                 let parent = task.tool_call().cloned();
                 let depth = parent
@@ -219,13 +221,16 @@ impl Session {
                     depth,
                     tools: match task {
                         Task::Nested { prompt, .. } => Some(prompt.tools.clone()),
-                        // Who judges has nothing to look up.
-                        Task::Seat { .. } if in_debate && purpose != Purpose::Answer => {
-                            Some(Vec::new())
+                        Task::Seat { stage, .. } => {
+                            let stage = round.stages.get(*stage as usize);
+                            stage.and_then(|stage| stage.tools.chosen()).map(<[String]>::to_vec)
                         }
-                        Task::Seat { .. } | Task::Delegated { .. } => None,
+                        Task::Delegated { .. } => None,
                     },
-                    purpose,
+                    stage: match task {
+                        Task::Seat { stage, .. } => Some(*stage),
+                        Task::Nested { .. } | Task::Delegated { .. } => None,
+                    },
                     started_at: event.at,
                     account: Account::new(limits),
                     iterations: 0,
@@ -244,8 +249,9 @@ impl Session {
                 match &turn.parent {
                     None => {
                         let answered = *outcome == TurnOutcome::Answered || said.is_some();
-                        round.seat_done(answered && turn.purpose.counts());
-                        self.skip_judges();
+                        let counts = round.stage_of(&turn).is_some_and(|stage| stage.counts);
+                        round.seat_done(answered && counts);
+                        round.skip_judges();
                     }
                     Some(call) => orphan(round, call, id, outcome),
                 }

@@ -20,6 +20,7 @@ use crate::message_context::MessageContext;
 use crate::round::Round;
 use crate::scope::Place;
 use crate::session::close::finished;
+use crate::stage::Seat;
 use crate::session::wants::is_awaited;
 use crate::turn::{Turn, exceeded};
 
@@ -153,7 +154,7 @@ impl Session {
             TurnOutcome::Answered | TurnOutcome::Exhausted { .. } => turn.words,
             TurnOutcome::Failed { .. } | TurnOutcome::Cancelled => None,
         };
-        let said = words.filter(|_| turn.parent.is_none() && turn.purpose.speaks());
+        let said = words.filter(|_| round.stage_of(turn).is_some_and(|stage| stage.public));
         let said = said.map(|seq| Said { number: self.last_message + 1, seq });
         (place, Body::Turn(TurnEvent::TurnEnded { outcome, said }))
     }
@@ -211,15 +212,19 @@ impl Session {
         round.turns.iter().any(runs)
     }
 
-    /// The next seat begins, or the round is over.
+    /// The next seat begins, stages are added, or the round is over.
     fn follow_round(&self, round: &Round) -> Option<Draft> {
-        if let Some(agent) = round.next_seat() {
+        if let Some(Seat { agent, .. }) = round.next_seat() {
             let task = Task::Seat { stage: round.stage, seat: round.begun };
             let place = round.place().turn(&task.turn_id(round.id.as_str()));
             return Some((
                 place,
                 Body::Turn(TurnEvent::TurnStarted { agent: agent.clone(), task }),
             ));
+        }
+        let stages = self.more_stages(round);
+        if !stages.is_empty() {
+            return Some((round.place(), Body::Round(RoundEvent::StagesAdded { stages })));
         }
         let outcome = round.outcome().filter(|_| !self.wants_measure(round))?;
         Some((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })))

@@ -9,7 +9,6 @@ pub(crate) use context::exceeded;
 pub use context::{Attributes, Context, Iteration as IterationRecord, ToolCallRecord};
 
 use crate::budget::{Account, Limits};
-use crate::debate::Purpose;
 use crate::event::{Seq, TurnOutcome};
 use crate::id::{AgentId, ToolCallId, TurnId};
 use crate::iteration::{Iteration, Phase};
@@ -24,9 +23,8 @@ pub struct Turn {
     pub agent: AgentId,
     /// The tool call that waits for it; none when it is a seat of the round.
     pub parent: Option<ToolCallId>,
-    /// What it is for.
-    #[serde(default)]
-    pub purpose: Purpose,
+    /// The stage that it is a seat of.
+    pub stage: Option<u32>,
     /// How deep it is nested, from 1.
     pub depth: u32,
     /// The only tools that it offers, where its prompt chooses.

@@ -10,14 +10,15 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 
 use crate::context_request::ContextResult;
-use crate::debate::{Measure, Purpose};
+use crate::debate::Measure;
 use crate::event::{
     Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, Seq,
-    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
+    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
 use crate::id::{AgentId, ToolCallId, TurnId};
 use crate::message::{Reasoning, ToolAnswer, ToolRequest};
 use crate::session::Session;
+use crate::stage::{ANSWER, Name, Stage};
 use crate::tool::ToolOutcome;
 use crate::turn::Context;
 
@@ -37,8 +38,8 @@ pub struct Spoken {
     pub agent: AgentId,
     /// In which stage.
     pub stage: u32,
-    /// What for.
-    pub purpose: Purpose,
+    /// What the stage is for.
+    pub purpose: Name,
     /// What.
     pub text: String,
     /// Whether it was cut off.
@@ -60,8 +61,8 @@ pub struct RoundRecord {
     pub provided: Vec<Provided>,
     /// What the agents said, in order.
     pub spoken: Vec<Spoken>,
-    /// Who speaks in it.
-    pub stages: Vec<Vec<AgentId>>,
+    /// Its stages, as far as they are decided.
+    pub stages: Vec<Stage>,
     /// How far the panel of a debate agreed in it.
     pub measure: Option<Measure>,
 }
@@ -109,8 +110,8 @@ pub struct Window {
     provided: Vec<Provided>,
     turns: BTreeMap<TurnId, TurnRecord>,
     children: BTreeMap<TurnId, (ToolCallId, ChildRecord)>,
-    /// Whether something is done between rounds.
-    aside: bool,
+    /// The stages of what is done between rounds.
+    aside: Option<Vec<Stage>>,
 }
 
 impl Window {
@@ -196,18 +197,24 @@ impl Window {
                     input,
                     provided,
                     spoken: Vec::new(),
-                    stages: stages.clone(),
+                    stages: legacy::stages(stages, &session.settings).into_owned(),
                     measure: None,
                 });
             }
-            RoundEvent::RoundAsideOpened { .. } => self.aside = true,
+            RoundEvent::RoundAsideOpened { stages, .. } => self.aside = Some(stages.clone()),
+            RoundEvent::StagesAdded { stages } => {
+                let open = self.rounds.back_mut().map(|round| &mut round.stages);
+                if let Some(known) = self.aside.as_mut().or(open) {
+                    known.extend(stages.iter().cloned());
+                }
+            }
             RoundEvent::RoundMeasured(measure) => {
                 if let Some(round) = self.rounds.back_mut() {
                     round.measure = Some(measure.clone());
                 }
             }
             RoundEvent::RoundClosed { .. } => {
-                self.aside = false;
+                self.aside = None;
                 self.turns.clear();
                 self.children.clear();
                 let last = self.rounds.back().map_or(0, |round| round.number);
@@ -236,10 +243,12 @@ impl Window {
             TurnEvent::TurnEnded { outcome, said } => {
                 let Some(record) = self.turns.remove(id) else { return };
                 let text = record.last_words();
-                let purpose = self.purpose(&record.task, session);
-                let judged = !purpose.speaks() && *outcome == TurnOutcome::Answered;
+                let (public, purpose) = self
+                    .stage_of(&record.task)
+                    .map_or((true, ANSWER), |stage| (stage.public, stage.purpose.clone()));
+                let judged = !public && *outcome == TurnOutcome::Answered;
                 match (&record.task, said) {
-                    (Task::Seat { .. }, _) if self.aside => {}
+                    (Task::Seat { .. }, _) if self.aside.is_some() => {}
                     (Task::Seat { stage, .. }, said) if said.is_some() || judged => {
                         let partial = *outcome != TurnOutcome::Answered;
                         let agent = record.agent.clone();
@@ -258,13 +267,11 @@ impl Window {
         }
     }
 
-    /// What a turn that is open, or was until now, is for.
-    fn purpose(&self, task: &Task, session: &Session) -> Purpose {
-        let (Task::Seat { stage, .. }, Some(rules)) = (task, &session.settings.debate) else {
-            return Purpose::Answer;
-        };
-        let stages = self.rounds.back().map(|round| round.stages.as_slice()).unwrap_or_default();
-        if self.aside { Purpose::Synthesise } else { rules.purpose(*stage as usize, stages) }
+    /// The stage that a turn is a seat of, while it is open.
+    fn stage_of(&self, task: &Task) -> Option<&Stage> {
+        let Task::Seat { stage, .. } = task else { return None };
+        let round = || self.rounds.back().map(|round| &round.stages);
+        self.aside.as_ref().or_else(round)?.get(*stage as usize)
     }
 
     fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {

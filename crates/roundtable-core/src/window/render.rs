@@ -43,7 +43,7 @@ impl Window {
         let record = self.turns.get(turn)?;
         Some(match &record.task {
             Task::Seat { .. } if session.settings.debate.is_some() => {
-                self.purpose(&record.task, session).prompt_name()
+                self.purpose(&record.task).prompt_name()
             }
             Task::Seat { .. } => "seat",
             Task::Delegated { .. } => "delegated",
@@ -54,11 +54,8 @@ impl Window {
     /// The tools that the model of an open turn may use.
     fn offered(&self, record: &TurnRecord, session: &Session) -> Vec<String> {
         let only = match &record.task {
-            Task::Seat { .. } if session.settings.debate.is_some() => {
-                let answers = self.purpose(&record.task, session) == Purpose::Answer;
-                (!answers).then_some(&[][..])
-            }
-            Task::Seat { .. } | Task::Delegated { .. } => None,
+            Task::Seat { .. } => self.stage_of(&record.task).and_then(|stage| stage.tools.chosen()),
+            Task::Delegated { .. } => None,
             Task::Nested { prompt, .. } => Some(prompt.tools.as_slice()),
         };
         let tools = session.find_agent(&record.agent).map(|agent| agent.tools.as_slice());
@@ -70,7 +67,7 @@ impl Window {
     fn wanted(&self, record: &TurnRecord, session: &Session) -> Option<OutputSchema> {
         match &record.task {
             Task::Seat { .. } if session.settings.debate.is_some() => {
-                Some(debate::prompt::output(self.purpose(&record.task, session)))
+                Some(debate::prompt::output(self.purpose(&record.task)))
             }
             Task::Seat { .. } | Task::Delegated { .. } => {
                 session.find_agent(&record.agent)?.output.clone()
@@ -137,7 +134,7 @@ impl Window {
             Some(&system).filter(|text| !text.is_empty()).map(String::as_str),
             at,
         );
-        let seat = matches!(task, Task::Seat { .. }) && !self.aside;
+        let seat = matches!(task, Task::Seat { .. }) && self.aside.is_none();
         let shown: Vec<Part> =
             self.rounds.back().filter(|_| seat).into_iter().flat_map(pictures).collect();
         Some(if shown.is_empty() { begun } else { begun.showing(shown) })
@@ -152,12 +149,16 @@ impl Window {
         session: &'a Session,
     ) -> Option<Brief<'a>> {
         let rules = session.settings.debate.as_ref()?;
-        let purpose = self.purpose(task, session);
+        let purpose = self.purpose(task);
         Some(Brief { session, rules, purpose, agent, round: self.rounds.back()?, stage })
     }
 
+    fn purpose(&self, task: &Task) -> Purpose {
+        self.stage_of(task).map(|stage| Purpose::of(&stage.purpose)).unwrap_or_default()
+    }
+
     fn provided_now(&self) -> String {
-        let round = self.rounds.back().filter(|_| !self.aside);
+        let round = self.rounds.back().filter(|_| self.aside.is_none());
         round.map(|round| provided_text(round, &round.provided)).unwrap_or_default()
     }
 
@@ -186,7 +187,7 @@ impl Window {
     /// read once stays as it was when the next round comes.
     fn history(&self, session: &Session, room: Option<u64>) -> History {
         let counts = |round: &&RoundRecord| mark_of(session, round).is_some_and(|mark| mark.active);
-        let current = self.rounds.len().saturating_sub(usize::from(!self.aside));
+        let current = self.rounds.len().saturating_sub(usize::from(self.aside.is_none()));
         let mut earlier: Vec<&RoundRecord> =
             self.rounds.iter().take(current).filter(counts).collect();
         // A take that was chosen again may have been run after the rounds that follow it.

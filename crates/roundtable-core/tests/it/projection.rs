@@ -22,6 +22,7 @@ fn line(table: &Table, row: &Row) -> String {
         Row::Round { round, number, take, agents, .. } => {
             format!("round {round} is {number} take {take} of {} agents", agents.len())
         }
+        Row::Seats { round, agents } => format!("round {round} has {} more agents", agents.len()),
         Row::RoundEnd { round, outcome, .. } => format!("round {round} ended {outcome:?}"),
         Row::Turn { turn, round, agent, parent, .. } => {
             format!("turn {turn} of {agent} in {round} for {parent:?}")

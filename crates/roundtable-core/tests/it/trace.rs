@@ -136,8 +136,12 @@ fn round(body: &RoundEvent) -> String {
             let said = said.map_or(String::new(), |said| format!(" message {}", said.number));
             format!("opened as round {number} take {take} by {}{said}", input.message_id())
         }
-        RoundEvent::RoundAsideOpened { number, agent, .. } => {
-            format!("opened aside after round {number} for {agent}")
+        RoundEvent::RoundAsideOpened { number, stages, .. } => {
+            format!("opened aside after round {number} for {}", stages[0].seats[0].agent)
+        }
+        RoundEvent::StagesAdded { stages } => {
+            let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
+            format!("goes on with {}", purposes.join(", "))
         }
         RoundEvent::RoundMeasured(measure) => {
             format!("measured {:.3} {:?}", measure.agreement, measure.exit).to_lowercase()

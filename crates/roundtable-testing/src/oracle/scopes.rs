@@ -86,7 +86,7 @@ fn change(event: &Event) -> Option<Change> {
         Body::Round(RoundEvent::RoundOpened { .. } | RoundEvent::RoundAsideOpened { .. }) => {
             opens(round(), None)
         }
-        Body::Round(RoundEvent::RoundMeasured(_)) => None,
+        Body::Round(RoundEvent::RoundMeasured(_) | RoundEvent::StagesAdded { .. }) => None,
         Body::Round(RoundEvent::RoundClosed { .. }) => closes(round()),
         Body::Turn(TurnEvent::TurnStarted { task, .. }) => {
             opens(turn(), task.tool_call().map(ToString::to_string).or_else(round))

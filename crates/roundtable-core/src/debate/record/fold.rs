@@ -19,7 +19,6 @@ use crate::session::{Session, Status};
 struct Open {
     id: RoundId,
     round: RecordedRound,
-    stages: Vec<Vec<AgentId>>,
     active: bool,
     aside: bool,
 }
@@ -111,25 +110,19 @@ impl Folding {
     fn take_round(&mut self, body: &RoundEvent, event: &Event) {
         let Some(id) = event.place.round.clone() else { return };
         match body {
-            RoundEvent::RoundOpened { number, take, stages, input, .. } => {
+            RoundEvent::RoundOpened { number, take, input, .. } => {
                 let focus = self.inputs.get(input.message_id()).cloned();
                 let topic = &self.state.topic;
                 let mut round = opened(*number, *take, event.at);
                 round.focus = focus.filter(|text| text != topic);
                 round.provided = std::mem::take(&mut self.provided);
-                self.rounds.push(Open {
-                    id,
-                    round,
-                    stages: stages.clone(),
-                    active: true,
-                    aside: false,
-                });
+                self.rounds.push(Open { id, round, active: true, aside: false });
             }
-            RoundEvent::RoundAsideOpened { number, take, agent, .. } => {
+            RoundEvent::RoundAsideOpened { number, take, .. } => {
                 let round = opened(*number, *take, event.at);
-                let stages = vec![vec![agent.clone()]];
-                self.rounds.push(Open { id, round, stages, active: true, aside: true });
+                self.rounds.push(Open { id, round, active: true, aside: true });
             }
+            RoundEvent::StagesAdded { .. } => {}
             RoundEvent::RoundMeasured(measure) => {
                 if let Some(open) = self.open(&id) {
                     open.round.measure = Some(measure.clone());
@@ -150,13 +143,10 @@ impl Folding {
         };
         match body {
             TurnEvent::TurnStarted { agent, task: Task::Seat { stage, .. } } => {
-                let rules = self.state.settings.debate.clone().unwrap_or_default();
+                let stages = self.state.round.iter().flat_map(|round| &round.stages);
+                let purpose = stages.map(|stage| Purpose::of(&stage.purpose)).nth(*stage as usize);
+                let purpose = purpose.unwrap_or_default();
                 let Some(open) = self.open(round) else { return };
-                let purpose = if open.aside {
-                    Purpose::Synthesise
-                } else {
-                    rules.purpose(*stage as usize, &open.stages)
-                };
                 open.round.turns.push(RecordedTurn {
                     agent: agent.clone(),
                     purpose,

@@ -1,11 +1,13 @@
 //! `synthesise`: a debate is summed up between rounds, or after the last.
 
+use crate::debate::Purpose;
 use crate::event::{Body, RoundEvent, RoundOutcome};
 use crate::id::{AgentId, RoundId};
 use crate::message_context::MessageContext;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
+use crate::stage::Stage;
 
 impl Session {
     /// The same wish for the same rounds does nothing: what there is can be read.
@@ -25,7 +27,7 @@ impl Session {
         };
         let done = self.syntheses.iter().any(|one| same(one.number, one.take, &one.agent));
         if let Some(round) = &self.round {
-            let by = round.stages.iter().flatten().next();
+            let by = round.stages.iter().flat_map(Stage::agents).next();
             let under_way = round.aside && by.is_some_and(|by| same(round.number, round.take, by));
             return if done || under_way {
                 Ok(Vec::new())
@@ -40,7 +42,9 @@ impl Session {
         let input = MessageContext::new(&format!("aside_{ordinal}"), &self.id, None)?;
         let id = RoundId::derive(self.id.as_str(), format_args!("aside.{ordinal}"));
         let (number, take) = (mark.number, mark.take);
-        let opened = RoundEvent::RoundAsideOpened { number, take, agent, input };
+        let purpose = Purpose::Synthesise.name();
+        let stages = vec![Purpose::Synthesise.stage([agent])];
+        let opened = RoundEvent::RoundAsideOpened { number, take, purpose, stages, input };
         Ok(vec![(Place::round(&id), Body::Round(opened))])
     }
 

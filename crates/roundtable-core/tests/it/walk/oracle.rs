@@ -170,6 +170,10 @@ impl Oracle {
                 self.open(&id, None);
                 self.open_round = Some(id);
             }
+            RoundEvent::StagesAdded { stages } => {
+                assert_eq!(self.open_round, Some(id), "it is open");
+                assert!(!stages.is_empty(), "there is something to add");
+            }
             RoundEvent::RoundMeasured(_) => assert_eq!(self.open_round, Some(id), "it is open"),
             RoundEvent::RoundClosed { .. } => {
                 self.close(&id);
