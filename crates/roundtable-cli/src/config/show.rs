@@ -14,8 +14,8 @@ const WIDTH: usize = 64;
 impl Config {
     /// For people.
     pub fn lines(&self) -> String {
-        let file = match &self.path {
-            Some(path) => format!("# {}\n", path.display()),
+        let file = match &self.source {
+            Some(source) => format!("# {}\n", source.path.display()),
             None => "# no configuration file; `roundtable config schema` says what one can hold\n"
                 .to_owned(),
         };

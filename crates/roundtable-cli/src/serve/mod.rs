@@ -36,6 +36,9 @@ impl Options {
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    if let Some(notice) = config.ignored_notice() {
+        eprintln!("{}", out::plain(&notice));
+    }
     config.check_access()?;
     let (address, settings) = (config.listen()?, config.server_settings());
     // Before the port is taken: for a moment it would be open to all.
