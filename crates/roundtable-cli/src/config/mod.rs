@@ -30,7 +30,7 @@ use roundtable::backend::OpenError;
 use roundtable::models::Catalog;
 use serde::Deserialize as _;
 
-pub(crate) use build::{Needs, Running, Toolbox, Watch};
+pub(crate) use build::{Needs, Running, Toolbox, Watch, built};
 pub(crate) use choice::SCRIPTED;
 pub(crate) use command::{Command, run};
 use file::File;

@@ -148,10 +148,9 @@ impl std::error::Error for Untrusted {}
 pub(super) fn line(path: &dyn fmt::Display, entry: &Entry, limit: Option<usize>) -> String {
     let Entry { line, key, value } = entry;
     let place = line.map_or_else(String::new, |line| format!("{path}:{line}: "));
-    let value: String = value.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
     let value = match limit.filter(|limit| value.chars().count() > *limit) {
         Some(limit) => format!("{}…", value.chars().take(limit).collect::<String>()),
-        None => value,
+        None => value.clone(),
     };
     // A value of several lines must not look like entries of their own.
     format!("{place}{key} = {}", value.replace('\n', "\n      "))

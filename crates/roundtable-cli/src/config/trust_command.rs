@@ -1,6 +1,5 @@
 //! `roundtable config trust` and `untrust`: the user's word about the file in the current directory.
 
-use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,7 +10,7 @@ use super::place::{NAME, Platform};
 use super::source::{Source, Standing};
 use super::trust::{Trust, line};
 use super::{parse, sensitive, variable};
-use crate::out;
+use crate::{out, prompt};
 
 /// What is trusted, and how.
 #[derive(clap::Args)]
@@ -51,8 +50,8 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
     let lines: String = lines.collect();
     let (path, digest) = (source.absolute.display(), content.digest.as_str());
     let shown = format!("{path} sets:\n{lines}SHA-256 {digest}\n");
-    out::put(&out::plain(&shown))?;
-    if !options.yes && !agreed()? {
+    out::put(&out::visible(&shown))?;
+    if !options.yes && !prompt::agrees("Trust this file as it is?")? {
         bail!("{NAME} is not trusted; nothing was recorded");
     }
     trust.add(&source, &content)?;
@@ -82,13 +81,4 @@ fn listed(trust: &Trust) -> String {
     let lines: String =
         records.map(|record| format!("{}  {}\n", record.digest.as_str(), record.path)).collect();
     if lines.is_empty() { "No project file is trusted.\n".to_owned() } else { lines }
-}
-
-/// Only a yes is a yes; nobody there is a no.
-fn agreed() -> anyhow::Result<bool> {
-    eprint!("Trust this file as it is? [y/N] ");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }

@@ -47,8 +47,8 @@ async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
     };
     let served = serve_stdio(running.engine.clone(), settings, stopped).await;
     // What runs is finished and recorded; a round goes on in whichever process comes next.
-    signals.drain(&running.engine).await;
+    let drained = signals.drain(&running.engine).await;
     running.shutdown().await;
     served.map_err(|error| anyhow!(error))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(drained.code(ExitCode::SUCCESS))
 }
