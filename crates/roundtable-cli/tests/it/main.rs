@@ -25,6 +25,7 @@ mod models;
 mod modes;
 mod oracle;
 mod price;
+mod private;
 mod provider;
 mod screen;
 mod secrets;
