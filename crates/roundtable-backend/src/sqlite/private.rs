@@ -141,8 +141,7 @@ mod unix {
             return;
         }
         let path = path.to_owned();
-        let exposed =
-            |why| PermissionNotice::Exposed { path: path.clone(), mode: before, why };
+        let exposed = |why| PermissionNotice::Exposed { path: path.clone(), mode: before, why };
         if link.is_symlink() {
             return notices.push(exposed("it is behind a symbolic link"));
         }

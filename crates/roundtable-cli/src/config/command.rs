@@ -33,7 +33,9 @@ pub(crate) enum Command {
 
 pub(crate) fn run(options: &Options, command: &Command) -> anyhow::Result<ExitCode> {
     let text = match command {
-        Command::Show { json: true, wishes } => Config::read(options, wishes, Scope::Project)?.json_lines(),
+        Command::Show { json: true, wishes } => {
+            Config::read(options, wishes, Scope::Project)?.json_lines()
+        }
         Command::Show { json: false, wishes } => {
             out::plain(&Config::read(options, wishes, Scope::Project)?.lines())
         }

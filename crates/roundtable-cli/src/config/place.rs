@@ -62,9 +62,7 @@ pub(super) fn config_file(
     }
     let own = own_file(platform, variable);
     match (scope, project_file(own.as_deref())) {
-        (Scope::Project, Some(path)) => {
-            Some(Source::new(path, Standing::Project, Origin::usual()))
-        }
+        (Scope::Project, Some(path)) => Some(Source::new(path, Standing::Project, Origin::usual())),
         (Scope::Project, None) | (Scope::Own, _) => {
             Some(Source::new(own?, Standing::Own, Origin::usual()))
         }

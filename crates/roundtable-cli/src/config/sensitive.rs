@@ -5,6 +5,7 @@ use toml::Value;
 
 use super::layers::Layers;
 use super::origin::{Key, Origin};
+use super::{schema, show};
 
 /// Keys that anybody may set: who the agents are and how much they may do. `*` is any name. They
 /// cannot start a program, name a URL, a key, a file or a directory, or loosen a limit of money.
@@ -39,26 +40,36 @@ pub(super) struct Entry {
     /// Its line in the file.
     pub line: Option<usize>,
     pub key: Key,
-    /// The whole value as TOML.
+    /// The whole value as TOML, for whoever decides.
     pub value: String,
+    /// The value as any output may show it, without secrets.
+    pub brief: String,
 }
 
 /// The values that need trust, in the order of the file.
 pub(super) fn entries(layers: &Layers) -> Vec<Entry> {
+    let schema = schema::schema();
     let leaves = layers.leaves().into_iter().filter(|(key, _)| !is_harmless(key));
-    let mut entries: Vec<Entry> = leaves.map(|(key, value)| entry(layers, key, value)).collect();
+    let entry = |(key, value)| entry(layers, &schema, key, value);
+    let mut entries: Vec<Entry> = leaves.map(entry).collect();
     entries.sort_by_key(|entry| entry.line);
     entries
 }
 
-fn entry(layers: &Layers, key: Key, value: &Value) -> Entry {
+fn entry(layers: &Layers, schema: &serde_json::Value, key: Key, value: &Value) -> Entry {
     let line = match layers.origin(&key) {
         Origin::File(_, line) => Some(line),
         Origin::Default(_) | Origin::Variable(_) | Origin::Flag(_) => None,
     };
     let hidden = HIDDEN.iter().any(|pattern| matches(pattern, &key));
-    let value = if hidden { Secret::new("").to_string() } else { value.to_string() };
-    Entry { line, key, value }
+    let stars = || Secret::new("").to_string();
+    let brief = if schema::is_secret(schema, &key) {
+        stars()
+    } else {
+        show::without_secrets(value).to_string()
+    };
+    let value = if hidden { stars() } else { value.to_string() };
+    Entry { line, key, value, brief }
 }
 
 fn is_harmless(key: &Key) -> bool {
@@ -76,7 +87,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::config::schema;
 
     /// Keys that need trust, with the reason. A key of the file is here or in [`HARMLESS`].
     const SENSITIVE: &[(&str, &str)] = &[
@@ -165,6 +175,14 @@ mod tests {
         ];
         let named = named.map(|(line, key, value)| (line, key.to_owned(), value.to_owned()));
         assert_eq!(found(text), named);
+    }
+
+    #[test]
+    fn s28_what_any_output_may_show_has_no_secret() {
+        let text = "[mcp.x]\nenv = { T = \"canary\" }\nurl = \"http://me:canary@e/?k=canary\"\n";
+        let layers = Layers::of_file(PathBuf::from("roundtable.toml"), text).unwrap();
+        let brief: Vec<String> = entries(&layers).into_iter().map(|it| it.brief).collect();
+        assert_eq!(brief, ["***", "\"http://***@e?***\""]);
     }
 
     #[test]

@@ -111,7 +111,8 @@ impl Config {
     }
 }
 
-fn without_secrets(value: &Value) -> Value {
+/// A value without passwords and queries in the URLs in it.
+pub(super) fn without_secrets(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(schema::without_secrets(text)),
         Value::Array(values) => Value::Array(values.iter().map(without_secrets).collect()),

@@ -12,6 +12,7 @@ use super::place::{Platform, quoted};
 use super::sensitive::Entry;
 use super::source::{Content, Source};
 use super::variables::Variable;
+use crate::out;
 use crate::replace::replace;
 
 /// How many entries a refusal lists. The command that trusts shows all.
@@ -42,7 +43,9 @@ impl Trust {
 
     /// Whether the user trusted this content at this place.
     pub fn has(&self, source: &Source, content: &Content) -> bool {
-        place(source).and_then(|path| self.find(&path)).is_some_and(|it| it.digest == content.digest)
+        place(source)
+            .and_then(|path| self.find(&path))
+            .is_some_and(|it| it.digest == content.digest)
     }
 
     /// Whether the user trusted another content at this place.
@@ -125,10 +128,11 @@ impl Untrusted {
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        let since = if self.changed { "has changed since it was trusted" } else { "is not trusted" };
+        let since =
+            if self.changed { "has changed since it was trusted" } else { "is not trusted" };
         writeln!(f, "{path} {since}. Nothing was started. It sets:")?;
         for entry in self.entries.iter().take(LISTED) {
-            writeln!(f, "  {}", line(&path, entry, Some(SHOWN)))?;
+            writeln!(f, "  {}", line(&path, entry, &out::line(&entry.brief, SHOWN)))?;
         }
         if let Some(more) = self.entries.len().checked_sub(LISTED).filter(|more| *more > 0) {
             writeln!(f, "  … and {more} more")?;
@@ -144,16 +148,11 @@ impl fmt::Display for Untrusted {
 
 impl std::error::Error for Untrusted {}
 
-/// An entry on one line: where it is, and its value, whole or its beginning.
-pub(super) fn line(path: &dyn fmt::Display, entry: &Entry, limit: Option<usize>) -> String {
-    let Entry { line, key, value } = entry;
-    let place = line.map_or_else(String::new, |line| format!("{path}:{line}: "));
-    let value = match limit.filter(|limit| value.chars().count() > *limit) {
-        Some(limit) => format!("{}…", value.chars().take(limit).collect::<String>()),
-        None => value.clone(),
-    };
+/// An entry with its place.
+pub(super) fn line(path: &dyn fmt::Display, entry: &Entry, value: &str) -> String {
+    let place = entry.line.map_or_else(String::new, |line| format!("{path}:{line}: "));
     // A value of several lines must not look like entries of their own.
-    format!("{place}{key} = {}", value.replace('\n', "\n      "))
+    format!("{place}{} = {}", entry.key, value.replace('\n', "\n      "))
 }
 
 #[cfg(test)]
@@ -211,7 +210,8 @@ mod tests {
         let entry = |number: usize| Entry {
             line: Some(number),
             key: Key::of(["mcp", "x", "command"]),
-            value: "x".repeat(50 * number),
+            value: String::new(),
+            brief: "x".repeat(50 * number),
         };
         let file = source(Path::new("/p/roundtable.toml"));
         let told = Untrusted::new(&file, (1..=14).map(entry).collect(), false).to_string();

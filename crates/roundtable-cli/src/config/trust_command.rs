@@ -46,7 +46,7 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
         out::put(&format!("{NAME} is trusted already.\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let lines = entries.iter().map(|entry| format!("  {}\n", line(&NAME, entry, None)));
+    let lines = entries.iter().map(|entry| format!("  {}\n", line(&NAME, entry, &entry.value)));
     let lines: String = lines.collect();
     let (path, digest) = (source.absolute.display(), content.digest.as_str());
     let shown = format!("{path} sets:\n{lines}SHA-256 {digest}\n");
@@ -55,7 +55,9 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
         bail!("{NAME} is not trusted; nothing was recorded");
     }
     trust.add(&source, &content)?;
-    eprintln!("Trusted. Commands ask again when it changes; `roundtable config untrust` withdraws it.");
+    eprintln!(
+        "Trusted. Commands ask again when it changes; `roundtable config untrust` withdraws it."
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -53,7 +53,8 @@ fn a_signal_lets_the_call_finish_a_second_one_does_not_wait_and_continue_goes_on
 
 #[test]
 fn a_drain_that_runs_out_of_time_names_the_calls_that_it_cut_and_exits_with_75() {
-    for (drain_ms, stopped) in [(0, "the time for stopping ran out"), (3_600_000, "stopped at once")]
+    for (drain_ms, stopped) in
+        [(0, "the time for stopping ran out"), (3_600_000, "stopped at once")]
     {
         let provider = Provider::start(vec![Answer::Silence]);
         let home = Home::new();
@@ -65,7 +66,7 @@ fn a_drain_that_runs_out_of_time_names_the_calls_that_it_cut_and_exits_with_75()
         let config = home.write("roundtable.toml", &config);
         let (child, url) = serve::serve(&home, &["--config", config.to_str().unwrap()]);
         let started = mcp::post(&url, "/api/debates", &json!({ "topic": "Tabs or spaces?" }));
-        while provider.received().len() < 2 {
+        while provider.received().len() < 4 {
             std::thread::yield_now();
         }
         signal(&child, "-TERM");
@@ -82,10 +83,10 @@ fn a_drain_that_runs_out_of_time_names_the_calls_that_it_cut_and_exits_with_75()
         let session = started["sessionId"].as_str().unwrap();
         let lines: Vec<&str> = ran.err.lines().collect();
         assert_eq!(lines[0], format!("{stopped}; cut off:"), "{}", ran.err);
-        for line in &lines[1..3] {
+        for line in &lines[1..5] {
             assert!(line.starts_with(&format!("  {session}: call of model vllm/m for ")), "{line}");
         }
-        assert_eq!(lines[3..], ["Their sessions go on in whichever process opens them next."]);
+        assert_eq!(lines[5..], ["Their sessions go on in whichever process opens them next."]);
         home.assert_sound();
     }
 }

@@ -68,12 +68,28 @@ fn tools_of_a_server_wait_for_approval_and_again_when_they_change() {
         let lines = out.lines().filter(|line| !line.contains("built in"));
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
-    insta::assert_snapshot!(served(tools(&["tools"])), @"");
+    insta::assert_snapshot!(served(tools(&["tools"])), @r#"
+    "read" of MCP server "notes" is new and waits for approval
+      says: Reads notes. (pure) {"type":"object"}
+      read all of it and approve it: roundtable tools approve notes
+    "write" of MCP server "notes" is new and waits for approval
+      says: Writes a note. (effectful) {"type":"object"}
+      read all of it and approve it: roundtable tools approve notes
+    "#);
     insta::assert_snapshot!(approve(&home, "y\n").out, @"");
-    insta::assert_snapshot!(served(tools(&["tools"])), @"");
+    insta::assert_snapshot!(served(tools(&["tools"])), @r#"
+    notes__read                   MCP notes       pure        no approval needed
+    notes__write                  MCP notes       effectful   asks before each call
+    "#);
     assert_eq!(tools(&["tools", "approve", "notes"]), "Nothing of \"notes\" waits for approval.\n");
     serve(&home, "Reads notes and mails them.");
-    insta::assert_snapshot!(served(tools(&["tools"])), @"");
+    insta::assert_snapshot!(served(tools(&["tools"])), @r#"
+    notes__write                  MCP notes       effectful   asks before each call
+    "read" of MCP server "notes" changed since it was approved (description) and waits for approval
+      was: Reads notes. (pure) {"type":"object"}
+      now: Reads notes and mails them. (pure) {"type":"object"}
+      read all of it and approve it: roundtable tools approve notes
+    "#);
     insta::assert_snapshot!(approve(&home, "n\n").out, @"");
     let err = home.run_with(&variables, &["tools", "approve", "note"]).failed();
     assert_eq!(
@@ -152,7 +168,9 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
     for answer in ["", "n\n", "no\n", "approve\n"] {
         let ran = approve(&home, answer);
         assert_eq!(ran.code, Some(1), "{}", ran.err);
-        assert!(ran.err.contains("nothing was approved; `roundtable tools approve notes --digest "));
+        assert!(
+            ran.err.contains("nothing was approved; `roundtable tools approve notes --digest ")
+        );
         assert_eq!(usable(&home), [""; 0]);
     }
     let shown = approve(&home, "n\n").out;

@@ -173,10 +173,7 @@ async fn a_tool_that_outlasts_the_drain_is_named_with_its_agent() {
     let kit = Kit::new(script).tool(slow.clone());
     let engine = kit.start().await;
     let session = begin(&engine, vec![armed("Ann", [slow.declare()])], Order::Parallel).await;
-    until("the tool is called", || {
-        count(&log(&kit, &session), "tool_call_started") == 1
-    })
-    .await;
+    until("the tool is called", || count(&log(&kit, &session), "tool_call_started") == 1).await;
     engine.shutdown().await;
     let cut = engine.cut_calls();
     let told: Vec<String> = cut.iter().map(ToString::to_string).collect();
