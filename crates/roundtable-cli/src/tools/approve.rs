@@ -52,7 +52,7 @@ async fn ask(config: &Config, server: &str, shown: &[Report]) -> anyhow::Result<
     out::put(&out::visible(&shown.iter().map(whole).collect::<String>()))?;
     let all = digest_of_all(shown);
     out::put(&format!("SHA-256 of all {}: {}\n", shown.len(), all.as_str()))?;
-    if !prompt::agrees(&format!("Approve these {} tools as shown?", shown.len()))? {
+    if !prompt::agrees("Approve everything that is shown above?")? {
         bail!(
             "nothing was approved; `{}` approves what was shown",
             config.command(&format!("tools approve {server} --digest {}", all.as_str()))
