@@ -9,7 +9,7 @@ use roundtable::core::id::SessionId;
 use roundtable::debate::Record;
 use serde_json::json;
 
-use crate::config::Config;
+use crate::config::{Config, built};
 use crate::out;
 
 /// How a debate is written.
@@ -77,7 +77,7 @@ pub(crate) async fn import(config: &Config, options: &Import) -> anyhow::Result<
     let text = std::fs::read_to_string(&options.file).with_context(|| format!("reading {path}"))?;
     // Before anything is made: a file that is no debate leaves no trace.
     Record::import(&text).with_context(|| path.to_string())?;
-    let engine = Engine::builder().sqlite(&config.data_dir).build().await?;
+    let engine = built(Engine::builder().sqlite(&config.data_dir)).await?;
     let imported = engine.import_debate(&text).await;
     engine.shutdown().await;
     let debate = imported?;

@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::cut::CutCall;
 use crate::error::EngineError;
 use crate::handle::SessionHandle;
 use crate::inbox;
@@ -36,6 +37,8 @@ struct Inner {
     stopped: CancellationToken,
     /// Everything has ended: nothing will be committed any more.
     ended: CancellationToken,
+    /// What was running when the engine was stopped.
+    cut: Mutex<Vec<CutCall>>,
 }
 
 /// The engine. Cheap to clone; all clones are one engine.
@@ -63,6 +66,7 @@ impl Engine {
             draining: CancellationToken::new(),
             stopped: CancellationToken::new(),
             ended: CancellationToken::new(),
+            cut: Mutex::default(),
         }));
         engine.0.tasks.spawn(scheduler::run(engine.clone(), due));
         engine.0.tasks.spawn(inbox::drain(engine.clone()));
@@ -147,6 +151,18 @@ impl Engine {
         self.0.tasks.close();
         self.0.tasks.wait().await;
         self.0.ended.cancel();
+    }
+
+    /// The calls that were cut off by [`Engine::stop`], or by a drain that ran out of time, in the
+    /// order of their sessions. Complete once either has returned.
+    pub fn cut_calls(&self) -> Vec<CutCall> {
+        let mut cut = self.0.cut.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        cut.sort();
+        cut
+    }
+
+    pub(crate) fn note_cut(&self, calls: Vec<CutCall>) {
+        self.0.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(calls);
     }
 
     /// How many sessions are in memory.

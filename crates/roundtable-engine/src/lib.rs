@@ -5,6 +5,7 @@
 
 mod adapter;
 mod config;
+mod cut;
 mod effect;
 mod engine;
 mod error;
@@ -20,6 +21,7 @@ mod task;
 mod toolset;
 
 pub use config::Config;
+pub use cut::{CutCall, CutTarget};
 pub use engine::Engine;
 pub use error::EngineError;
 pub use handle::SessionHandle;

@@ -140,11 +140,16 @@ impl Builder {
     /// # Errors
     /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
     pub async fn build(self) -> Result<Engine> {
-        let store = match (self.store, self.directory) {
-            (Some(store), _) => store,
-            (None, Some(directory)) => Store::of(Arc::new(SqliteStore::open(&directory)?)),
-            (None, None) => Store::of(Arc::new(MemoryStore::new())),
+        let (store, permissions) = match (self.store, self.directory) {
+            (Some(store), _) => (store, Vec::new()),
+            (None, Some(directory)) => {
+                let store = SqliteStore::open(&directory)?;
+                let permissions = store.permission_notices().to_vec();
+                (Store::of(Arc::new(store)), permissions)
+            }
+            (None, None) => (Store::of(Arc::new(MemoryStore::new())), Vec::new()),
         };
+        let defaults = Defaults { permissions, ..self.defaults };
         let parts = Parts {
             node: NodeId::new(&self.ids.fresh())?,
             store,
@@ -155,6 +160,6 @@ impl Builder {
             embedder: Some(self.embedder),
             config: self.config,
         };
-        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))
+        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, defaults))
     }
 }

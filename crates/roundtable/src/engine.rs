@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::debate::Record;
@@ -9,6 +10,7 @@ use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
 use roundtable_core::settings::Kind;
+use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
@@ -35,6 +37,8 @@ pub(crate) struct Defaults {
     pub max_tokens: Option<u32>,
     /// The agents that can be named.
     pub agents: Vec<Agent>,
+    /// What was too open to other users in the data directory.
+    pub permissions: Vec<PermissionNotice>,
 }
 
 impl Engine {
@@ -140,6 +144,17 @@ impl Engine {
     /// Stops at once. What was committed is kept.
     pub async fn stop(&self) {
         self.driver.stop().await;
+    }
+
+    /// The calls that were cut off by [`Engine::stop`], or by a shutdown that ran out of time.
+    pub fn cut_calls(&self) -> Vec<CutCall> {
+        self.driver.cut_calls()
+    }
+
+    /// What was too open to other users in the directory of [`Builder::sqlite`] when the engine
+    /// started. The library prints nothing: whoever embeds it decides who is told.
+    pub fn permission_notices(&self) -> &[PermissionNotice] {
+        &self.defaults.permissions
     }
 
     /// The engine underneath, for what this interface does not offer.

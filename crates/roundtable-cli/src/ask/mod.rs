@@ -144,8 +144,8 @@ async fn finish(
         end = talk.say(&running.engine, said) => (end, None),
         code = signals.next() => {
             talk.show.stopping();
-            signals.drain(&running.engine).await;
-            (Ok(End::Stopped), Some(code))
+            let drained = signals.drain(&running.engine).await;
+            (Ok(End::Stopped), Some(drained.code(code)))
         }
     };
     running.shutdown().await;

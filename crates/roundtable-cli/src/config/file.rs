@@ -317,6 +317,10 @@ pub(crate) struct ServerEntry {
     /// Some clients give up after 30 seconds.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub wait_budget_ms: Option<u64>,
+    /// How long a stop waits for calls that are running before it cuts them off; 30 seconds if
+    /// nothing is set.
+    #[schemars(range(min = 0, max = 3_600_000))]
+    pub drain_ms: Option<u64>,
 }
 
 /// Who may use the server.

@@ -149,13 +149,13 @@ async fn finish(
             Begin::Again => hold.go_on().await,
         }
     };
-    let (end, stopped) = tokio::select! {
+    let (end, mut stopped) = tokio::select! {
         end = held => (Some(end), None),
         code = signals.next() => (None, Some(code)),
     };
-    if stopped.is_some() {
+    if let Some(code) = &mut stopped {
         hold.show.stopping();
-        signals.drain(&running.engine).await;
+        *code = signals.drain(&running.engine).await.code(*code);
     }
     let debate = hold.debate.clone();
     let record = debate.record().await;

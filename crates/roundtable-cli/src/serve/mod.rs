@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::config::{Config, Wishes};
 use crate::out;
-use crate::signal::Signals;
+use crate::signal::{Drained, Signals};
 use access::Keeper;
 
 /// Where it listens, and what it prints.
@@ -36,6 +36,9 @@ impl Options {
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    if let Some(notice) = config.ignored_notice() {
+        eprintln!("{}", out::plain(&notice));
+    }
     config.check_access()?;
     let (address, settings) = (config.listen()?, config.server_settings());
     // Before the port is taken: for a moment it would be open to all.
@@ -58,18 +61,17 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
             () = keeper.keep() => {}
         }
     };
-    let ended = tokio::select! {
-        ended = &mut server => ended,
+    let (drained, ended) = tokio::select! {
+        ended = &mut server => (Drained::Whole, ended),
         () = asked_to_stop => {
             drop(stop);
             // What runs is finished while callers are told where to go on.
-            let ((), ended) = tokio::join!(signals.drain(&running.engine), server);
-            ended
+            tokio::join!(signals.drain(&running.engine), server)
         }
     };
     running.shutdown().await;
     ended?;
-    Ok(ExitCode::SUCCESS)
+    Ok(drained.code(ExitCode::SUCCESS))
 }
 
 fn taken(address: &str) -> String {

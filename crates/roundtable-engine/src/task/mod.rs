@@ -138,6 +138,9 @@ impl SessionTask {
             () = stopped.cancelled() => Ok(()),
             end = task.drive() => end,
         };
+        if stopped.is_cancelled() {
+            task.engine.note_cut(task.cut_calls());
+        }
         // Whatever still runs was started by a writer that is no longer one.
         task.running.abort_all(&task.speech);
         let release = task.engine.parts().store.leases.release(&task.own);
