@@ -121,6 +121,7 @@ impl Disk {
     }
 
     pub(super) fn append(&self, own: &Ownership, batch: &Batch<'_>) -> Result<Seq, LogError> {
+        batch.check()?;
         let mut tables = self.tables();
         let is_new = {
             let kept = tables.owned(own)?;

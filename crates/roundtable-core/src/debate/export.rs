@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Consensus, Record, Synthesis};
+use crate::json;
 
 /// What the file says it is.
 const FORMAT: &str = "roundtable-debate";
@@ -91,12 +92,12 @@ impl Record {
     ///
     /// # Errors
     /// [`ImportError`], which says what is wrong with the file.
-    pub fn import(json: &str) -> Result<Self, ImportError> {
-        if json.len() > MOST_BYTES {
-            return Err(ImportError::TooLarge { bytes: json.len() });
+    pub fn import(text: &str) -> Result<Self, ImportError> {
+        if text.len() > MOST_BYTES {
+            return Err(ImportError::TooLarge { bytes: text.len() });
         }
-        let what = |error: serde_json::Error| ImportError::NotAnExport { what: error.to_string() };
-        let file: Value = serde_json::from_str(json).map_err(what)?;
+        let file: Value = json::parse(text.as_bytes())
+            .map_err(|error| ImportError::NotAnExport { what: error.to_string() })?;
         if file.get("format").and_then(Value::as_str) != Some(FORMAT) {
             let what = format!("its field \"format\" is not \"{FORMAT}\"");
             return Err(ImportError::NotAnExport { what });

@@ -2,6 +2,7 @@
 
 pub mod chain;
 mod display;
+mod levels;
 mod wire;
 
 use jiff::Timestamp;

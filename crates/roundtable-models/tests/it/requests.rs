@@ -25,7 +25,7 @@ fn part() -> impl Strategy<Value = Part> {
         Part::ToolCall(ToolRequest { id, name, arguments })
     });
     let result = (id(), "[a-z]{0,5}", any::<bool>())
-        .prop_map(|(id, content, success)| Part::ToolResult(ToolAnswer { id, content, success }));
+        .prop_map(|(id, content, success)| Part::ToolResult(ToolAnswer { id, content, value: None, success }));
     let wire = prop_oneof![
         Just("openai_chat/x"),
         Just("openai_responses/gpt-5"),
