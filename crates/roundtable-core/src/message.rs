@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::ToolCallId;
-use crate::json;
 pub use crate::image::{BadImage, Image, ImageSource};
+use crate::json;
 
 /// Who speaks, as a model sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

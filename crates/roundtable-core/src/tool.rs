@@ -170,9 +170,10 @@ impl ToolOutcome {
     pub fn value(&self) -> Option<&Value> {
         match self {
             Self::Returned(result) => result.value.as_ref(),
-            Self::Answered { .. } | Self::Cancelled | Self::Unknown { .. } | Self::NotRun { .. } => {
-                None
-            }
+            Self::Answered { .. }
+            | Self::Cancelled
+            | Self::Unknown { .. }
+            | Self::NotRun { .. } => None,
         }
     }
 

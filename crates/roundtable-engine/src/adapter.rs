@@ -115,9 +115,8 @@ impl Bus for SessionBus {
         topic: &str,
         data: Value,
     ) -> Result<(), EvaluateError> {
-        let data = json::bounded(data).map_err(|error| {
-            EvaluateError::Refused(format!("the published data is {error}"))
-        })?;
+        let data = json::bounded(data)
+            .map_err(|error| EvaluateError::Refused(format!("the published data is {error}")))?;
         let report =
             Report::Publish { tool_call: call.clone(), ordinal, topic: topic.to_owned(), data };
         let report = report.into();

@@ -245,8 +245,12 @@ impl<'a> Sorter<'a, '_> {
     /// Answers the calls that nobody answered: a call without a result would be refused.
     fn settle(&mut self) {
         while let Some(call) = self.open.pop_front() {
-            let result =
-                Said::Result { id: call.theirs, name: call.name, content: LOST.into(), success: false };
+            let result = Said::Result {
+                id: call.theirs,
+                name: call.name,
+                content: LOST.into(),
+                success: false,
+            };
             self.push(Speaker::Tools, call.message, result);
         }
     }

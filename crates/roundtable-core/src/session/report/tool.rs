@@ -75,9 +75,8 @@ impl Session {
         if ordinal <= call.published {
             return Ok(Vec::new());
         }
-        json::check(data).map_err(|error| Reject::Invalid {
-            what: format!("the published data is {error}"),
-        })?;
+        json::check(data)
+            .map_err(|error| Reject::Invalid { what: format!("the published data is {error}") })?;
         self.check_bytes("the published data", topic.len() + data.to_string().len())?;
         let published = ToolCallEvent::ToolCallPublished {
             ordinal,
