@@ -264,6 +264,7 @@ impl Disk {
             session: session.clone(),
             head: kept.head(),
             created_at: kept.events.first()?.event.at,
+            updated_at: kept.events.last()?.event.at,
             summary: kept.summary.clone()?,
         })
     }
