@@ -55,7 +55,7 @@ fn json_line(listed: &Listed) -> String {
         "kind": summary.kind,
         "status": summary.status,
         "rounds_completed": summary.rounds_completed,
-        "current_round": summary.current_round,
+        "current_round": summary.rounds_completed,
         "events": listed.head,
         "topic": summary.topic,
     });

@@ -44,6 +44,7 @@ pub struct ContextRequest {
     /// Its id.
     pub id: ContextRequestId,
     /// The agent whose tool call raised it.
+    #[serde(alias = "agentId")]
     pub agent: AgentId,
     /// What is asked.
     pub query: String,
@@ -55,6 +56,7 @@ pub struct ContextRequest {
     #[serde(flatten)]
     pub about: About,
     /// When it was raised.
+    #[serde(alias = "timestamp")]
     pub at: Timestamp,
 }
 
@@ -62,6 +64,7 @@ pub struct ContextRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextResult {
     /// The request.
+    #[serde(alias = "requestId")]
     pub request: ContextRequestId,
     /// Whether the information was found; for an approval, whether it is given.
     pub success: bool,

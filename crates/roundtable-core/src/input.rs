@@ -12,6 +12,7 @@ use crate::context_request::ContextResult;
 use crate::debate::{Measure, Record};
 use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
 use crate::id::{AgentId, IterationId, RoundId, ToolCallId};
+use crate::json;
 use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
 use crate::tool::ToolResult;
@@ -133,6 +134,25 @@ pub struct AskedCall {
     pub reference: Option<String>,
     /// Why the arguments do not fit the tool's schema, if they do not.
     pub misfit: Option<String>,
+}
+
+impl AskedCall {
+    /// The call as it may be stored: arguments that nest too deeply become `null`, and the call
+    /// cannot run.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        match json::bounded(self.arguments) {
+            Ok(arguments) => Self { arguments, ..self },
+            Err(error) => {
+                let shown: String = self.name.chars().take(80).collect();
+                let misfit = format!(
+                    "not run: the arguments of {shown} are {error}. \
+                     They were not stored. Call it again with flatter arguments."
+                );
+                Self { arguments: Value::Null, misfit: Some(misfit), ..self }
+            }
+        }
+    }
 }
 
 /// A model's answer.

@@ -14,6 +14,7 @@ pub mod id;
 mod image;
 pub mod input;
 pub mod iteration;
+pub mod json;
 mod live;
 mod mend;
 pub mod message;

@@ -103,8 +103,8 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
         }
         Err(EngineError::CommandReused { .. }) => Answered::CommandReused,
         // Whoever owns the session could not read it either.
-        Err(damaged @ EngineError::Log(LogError::Damaged { .. })) => {
-            Answered::Refused(damaged.to_string())
+        Err(refused @ EngineError::Log(LogError::Damaged { .. } | LogError::Unstorable { .. })) => {
+            Answered::Refused(refused.to_string())
         }
         Err(EngineError::Lease(_) | EngineError::Log(_) | EngineError::Stopping) => return None,
         Err(refused) => Answered::Refused(refused.to_string()),

@@ -112,6 +112,7 @@ impl From<EngineError> for Problem {
             EngineError::Log(LogError::Damaged { .. }) => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "damaged")
             }
+            EngineError::Log(LogError::Unstorable { .. }) => of(StatusCode::BAD_REQUEST, "invalid"),
             EngineError::Log(_) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             EngineError::UnknownModel { .. }
             | EngineError::UnknownTool { .. }

@@ -83,7 +83,8 @@ pub(crate) struct SessionSummary {
     pub status: Status,
     /// How many rounds are finished.
     pub rounds_completed: u32,
-    /// The round in progress, or the next one to open.
+    /// How many rounds are finished: the same number as `roundsCompleted`, as in every answer.
+    /// The round in progress is `activeRound` of the session.
     pub current_round: u32,
     /// How many events its log has.
     #[schemars(with = "u64")]
@@ -91,6 +92,9 @@ pub(crate) struct SessionSummary {
     /// When it began.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: Timestamp,
+    /// When something last happened in it.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub updated_at: Timestamp,
 }
 
 impl SessionSummary {
@@ -101,9 +105,10 @@ impl SessionSummary {
             topic: listed.summary.topic.clone(),
             status: listed.summary.status.into(),
             rounds_completed: listed.summary.rounds_completed,
-            current_round: listed.summary.current_round,
+            current_round: listed.summary.rounds_completed,
             events: listed.head,
             created_at: listed.created_at,
+            updated_at: listed.updated_at,
         }
     }
 }
@@ -118,6 +123,9 @@ pub(crate) struct SessionDetail {
     pub total_rounds: Option<u32>,
     /// The round that is open, if one is.
     pub active_round: Option<u32>,
+    /// The ids of those who take part, in seat order.
+    #[schemars(with = "Vec<String>")]
+    pub agent_ids: Vec<AgentId>,
     /// Who takes part, in seat order.
     pub agents: Vec<AgentSummary>,
     /// Questions that wait for an answer. Required ones hold the next round back.
@@ -136,12 +144,13 @@ impl SessionDetail {
             summary: SessionSummary {
                 status: state.status.into(),
                 rounds_completed: state.rounds_completed,
-                current_round: state.current_round(),
+                current_round: state.rounds_completed,
                 events: state.head,
                 ..SessionSummary::of(listed)
             },
             total_rounds: state.settings.total_rounds,
             active_round: state.round.as_ref().map(|round| round.number),
+            agent_ids: state.agents.iter().map(|agent| agent.id.clone()).collect(),
             agents: state.agents.iter().map(agent).collect(),
             pending_context_requests: state.requests.iter().map(ContextRequest::of).collect(),
             usage: Usage::of(state),

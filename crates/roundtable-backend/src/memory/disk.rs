@@ -121,6 +121,7 @@ impl Disk {
     }
 
     pub(super) fn append(&self, own: &Ownership, batch: &Batch<'_>) -> Result<Seq, LogError> {
+        batch.check()?;
         let mut tables = self.tables();
         let is_new = {
             let kept = tables.owned(own)?;
@@ -263,6 +264,7 @@ impl Disk {
             session: session.clone(),
             head: kept.head(),
             created_at: kept.events.first()?.event.at,
+            updated_at: kept.events.last()?.event.at,
             summary: kept.summary.clone()?,
         })
     }

@@ -28,6 +28,7 @@ struct Owned {
 
 impl Owned {
     fn new(batch: &Batch<'_>) -> Result<Self, LogError> {
+        batch.check()?;
         Ok(Self {
             expect: batch.expect,
             origin: batch.origin.cloned(),

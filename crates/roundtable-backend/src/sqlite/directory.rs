@@ -12,7 +12,7 @@ use super::append::nanoseconds;
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
-const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at";
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at, updated_at";
 
 /// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
 /// sessions with work or a time are looked at, however many there are.
@@ -30,9 +30,11 @@ const NEXT: &str = "SELECT wake_at FROM session LEFT JOIN lease ON lease.session
 fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
     let (session, head) = (row.get::<_, String>(0)?, Seq(row.get(1)?));
     let (Ok(session), Some(summary)) = (session.parse(), summary(row)?) else { return Ok(None) };
-    let created_at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(10)?));
-    let created_at = created_at.unwrap_or_default();
-    Ok(Some(Listed { session, head, created_at, summary }))
+    let at = |index: usize| -> rusqlite::Result<Timestamp> {
+        let at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(index)?));
+        Ok(at.unwrap_or_default())
+    };
+    Ok(Some(Listed { session, head, created_at: at(10)?, updated_at: at(11)?, summary }))
 }
 
 /// The summary in a row; nothing when its words make no sense.

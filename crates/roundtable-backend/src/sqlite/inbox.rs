@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
+use roundtable_core::json::{MAX_BODY_LEVELS, text_levels};
 use roundtable_ports::{Answered, Inbox, LogError, Posted, Rings};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -21,6 +22,11 @@ fn json<T>(result: serde_json::Result<T>) -> Result<T, LogError> {
 impl Inbox for SqliteStore {
     async fn post(&self, posted: &Posted) -> Result<(), LogError> {
         let command = json(serde_json::to_string(&posted.command))?;
+        // The process that owns the session could not read it.
+        if text_levels(command.as_bytes()) > MAX_BODY_LEVELS {
+            let what = "the command is nested too deeply".to_owned();
+            return Err(LogError::Unstorable { what });
+        }
         let (id, session) = (posted.id.clone(), posted.session.clone());
         let put = move |connection: &Connection| {
             let sql = "DELETE FROM inbox WHERE at < unixepoch() - ?1";

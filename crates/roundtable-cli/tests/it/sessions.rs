@@ -24,7 +24,7 @@ fn as_json_a_session_is_a_line() {
     assert_eq!(
         out,
         format!(
-            "{{\"current_round\":3,\"events\":54,\"kind\":\"debate\",\"rounds_completed\":2,\
+            "{{\"current_round\":2,\"events\":54,\"kind\":\"debate\",\"rounds_completed\":2,\
              \"session\":\"{session}\",\"status\":\"completed\",\
              \"topic\":\"Should we move our billing service to Rust this year?\"}}\n"
         )

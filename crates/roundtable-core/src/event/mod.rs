@@ -3,6 +3,7 @@
 pub mod chain;
 mod display;
 mod kind;
+mod levels;
 mod wire;
 
 use jiff::Timestamp;

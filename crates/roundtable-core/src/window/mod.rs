@@ -325,7 +325,8 @@ impl Window {
                 let content = content.unwrap_or_else(|| outcome.message().to_owned());
                 self.children.retain(|_, (call, _)| call != id);
                 let Some(record) = self.turns.get_mut(turn) else { return };
-                let answer = ToolAnswer { id: id.clone(), content, success: outcome.succeeded() };
+                let (value, success) = (outcome.value().cloned(), outcome.succeeded());
+                let answer = ToolAnswer { id: id.clone(), content, value, success };
                 record.answers.insert(id.clone(), answer);
             }
             ToolCallEvent::ToolCallStarted { .. }

@@ -20,6 +20,7 @@ mod children;
 mod context_requests;
 mod context_results;
 mod debate;
+mod depth;
 mod effects;
 mod forks;
 mod host;

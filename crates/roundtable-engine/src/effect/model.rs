@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
 use roundtable_core::input::{AskedCall, Reply, Report};
+use roundtable_core::json;
 use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, Ownership};
 
 use crate::engine::Engine;
@@ -69,11 +70,18 @@ impl ModelCall {
                     self.note(&reply.text, &mut noted, clock.now()).await;
                 }
                 Chunk::ToolCall { name, arguments, reference } => {
-                    bytes += name.len() + arguments.to_string().len();
-                    let misfit = self.engine.parts().tools.misfit(&name, &arguments);
-                    reply.calls.push(AskedCall { name, arguments, reference, misfit });
+                    let call = AskedCall { name, arguments, reference, misfit: None };
+                    let mut call = call.bounded();
+                    bytes += call.name.len() + call.arguments.to_string().len();
+                    let misfit = || self.engine.parts().tools.misfit(&call.name, &call.arguments);
+                    call.misfit = call.misfit.take().or_else(misfit);
+                    reply.calls.push(call);
                 }
-                Chunk::Reasoning(thought) => {
+                Chunk::Reasoning(mut thought) => {
+                    let Ok(payload) = json::bounded(std::mem::take(&mut thought.payload)) else {
+                        continue;
+                    };
+                    thought.payload = payload;
                     bytes += thought.text.len() + thought.payload.to_string().len();
                     reply.thoughts.push(thought);
                 }

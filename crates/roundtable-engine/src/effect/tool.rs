@@ -58,7 +58,10 @@ impl ToolRun {
         let running = async { tool.run_json(self.arguments, &context).await };
         let running = AssertUnwindSafe(running).catch_unwind();
         match tokio::time::timeout(spec.timeout, running).await {
-            Ok(Ok(Ok(result))) => Ran::Returned(result),
+            Ok(Ok(Ok(result))) => {
+                let most = self.engine.parts().config.max_reply_bytes;
+                Ran::Returned(result.bounded(most))
+            }
             Ok(Ok(Err(ToolError::Failed(error)))) => Ran::Returned(ToolResult::failed(error)),
             Ok(Ok(Err(ToolError::Unknown(why)))) => Ran::CutOff(why),
             Ok(Err(_)) => Ran::CutOff(format!("{} panicked", self.name)),

@@ -73,6 +73,7 @@ impl SessionTask {
                         }
                     }
                 }
+                Err(LogError::Unstorable { what }) => return self.set_aside(letters, &what).await,
                 Err(error) => {
                     failure = error.into();
                     break;

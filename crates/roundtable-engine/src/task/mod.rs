@@ -5,6 +5,7 @@ mod letter;
 mod load;
 mod quiet;
 mod reconcile;
+mod set_aside;
 mod start;
 
 use std::collections::HashMap;

@@ -174,7 +174,7 @@ fn whole_text(messages: &[Message]) -> String {
         text.push_str(&message.text());
         for part in &message.parts {
             if let roundtable_core::message::Part::ToolResult(answer) = part {
-                text.push_str(&answer.content);
+                text.push_str(&answer.text());
             }
         }
         text.push('\n');

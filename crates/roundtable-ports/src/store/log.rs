@@ -51,6 +51,23 @@ pub struct Batch<'a> {
     pub summary: &'a Summary,
 }
 
+impl Batch<'_> {
+    /// Refuses events that hold a value which nests too deeply to be read again. Every store asks
+    /// this before it writes.
+    ///
+    /// # Errors
+    /// [`LogError::Unstorable`] for the first such event.
+    pub fn check(&self) -> Result<(), LogError> {
+        for event in self.events {
+            event
+                .body
+                .check_levels()
+                .map_err(|error| LogError::Unstorable { what: format!("a value is {error}") })?;
+        }
+        Ok(())
+    }
+}
+
 /// Why the log cannot do something.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
@@ -75,6 +92,12 @@ pub enum LogError {
     /// The store did not answer, and it is not known whether it did what it was asked.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
+    /// A body that no reader could parse is never written. Trying again changes nothing.
+    #[error("this cannot be stored: {what}")]
+    Unstorable {
+        /// What is wrong with it.
+        what: String,
+    },
     /// What is stored cannot be read.
     #[error("the log of {session} is damaged at {seq}: {what}")]
     Damaged {
@@ -92,7 +115,7 @@ impl LogError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Conflict { .. } | Self::Unavailable(_) | Self::Duplicate { .. } => true,
-            Self::Fenced { .. } | Self::Damaged { .. } => false,
+            Self::Fenced { .. } | Self::Unstorable { .. } | Self::Damaged { .. } => false,
         }
     }
 }

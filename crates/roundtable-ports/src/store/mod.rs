@@ -51,6 +51,8 @@ pub struct Listed {
     pub head: Seq,
     /// When it began.
     pub created_at: Timestamp,
+    /// When something last happened in it.
+    pub updated_at: Timestamp,
     /// What there is to know of it.
     pub summary: Summary,
 }

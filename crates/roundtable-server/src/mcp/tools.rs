@@ -189,10 +189,9 @@ pub(super) async fn call(
     if !all().iter().any(|tool| tool.name == request.name) {
         return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
     }
-    let answer = if is_plain(&arguments) {
-        dispatch(app, caller, &request.name, arguments, &Progress::of(context)).await
-    } else {
-        Err(Problem::bad_request("json", "a text has a NUL character in it; send it without"))
+    let answer = match check(&arguments) {
+        Ok(()) => dispatch(app, caller, &request.name, arguments, &Progress::of(context)).await,
+        Err(problem) => Err(problem),
     };
     Ok(match answer {
         Ok(value) => done(value),
@@ -260,6 +259,17 @@ async fn dispatch(
             value(debate::citations(app, &session, round_number, agent_id.as_deref()).await?)
         }
     }
+}
+
+/// Refuses arguments that could not be stored.
+fn check(arguments: &Value) -> Result<(), Problem> {
+    roundtable::core::json::check(arguments).map_err(|error| {
+        Problem::bad_request("json", format!("the arguments are {error}; send flatter ones"))
+    })?;
+    if is_plain(arguments) {
+        return Ok(());
+    }
+    Err(Problem::bad_request("json", "a text has a NUL character in it; send it without"))
 }
 
 /// Whether every text in a value is one that everything can store.

@@ -16,6 +16,7 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     log::an_append_after_another_head_is_a_conflict(&make()).await;
     log::a_command_is_in_once(&make()).await;
     log::a_command_without_events_is_remembered_too(&make()).await;
+    log::s23_a_body_that_no_reader_takes_is_refused_and_nothing_is_written(&make()).await;
     log::a_fork_reads_through_its_lineage(&make()).await;
     log::pages_of_any_size_are_the_same_log(&make()).await;
     log::a_snapshot_is_overwritten_and_fenced(&make()).await;

@@ -92,6 +92,9 @@ fn check_agents(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
             )));
         }
     }
+    for output in agents.iter().filter_map(|agent| agent.output.as_ref()) {
+        output.check()?;
+    }
     for seat in &settings.seats {
         if !agents.iter().any(|agent| agent.id == *seat) {
             return Err(Reject::UnknownAgent { agent: seat.clone() });

@@ -8,6 +8,8 @@ use crate::event::{Body, ContextEvent, IterationEvent, Task, ToolCallEvent, Turn
 use crate::id::{AgentId, ContextRequestId, IterationId, ToolCallId};
 use crate::input::{AskedCall, Env, Reply};
 use crate::iteration::{Iteration, Phase};
+use crate::json;
+use crate::message::Reasoning;
 use crate::reject::Reject;
 use crate::round::Round;
 use crate::scope::Place;
@@ -57,13 +59,14 @@ impl Session {
             attempt,
             text: reply.text.clone(),
             calls: u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
-            thoughts: reply.thoughts.clone(),
+            thoughts: reply.thoughts.iter().filter(storable).cloned().collect(),
             citations: reply.citations.clone(),
             record,
         };
         let mut drafts = vec![(place.clone(), Body::Iteration(finished_call))];
         for (index, call) in reply.calls.iter().enumerate() {
             let id = ToolCallId::derive(id.as_str(), index + 1);
+            let call = &call.clone().bounded();
             let opened = Opened { round, turn, agent, call, place: place.tool_call(&id), id };
             self.open_call(&opened, iteration, env, &mut drafts);
         }
@@ -231,6 +234,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Whether a thought can be stored. A provider that cannot have it back answers without it.
+fn storable(thought: &&Reasoning) -> bool {
+    json::check(&thought.payload).is_ok()
 }
 
 /// The tools that a turn offers: its agent's own, or those of them that its prompt chooses.
