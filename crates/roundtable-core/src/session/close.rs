@@ -116,7 +116,11 @@ impl Session {
             query: format!("Did the call of {} ({}) take effect?", call.name, call.id),
             reason: format!("It started, and {why}; it must not be repeated by guess."),
             priority: Priority::Required,
-            about: About::Outcome { tool_call: call.id.clone(), action: call.action.clone() },
+            about: About::Outcome {
+                tool_call: call.id.clone(),
+                action: call.action.clone(),
+                call: Some(Box::new(call.details())),
+            },
             at: env.now,
         };
         drafts.push((place.clone(), Body::Context(ContextEvent::ContextRequested(asked))));
