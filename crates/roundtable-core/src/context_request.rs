@@ -49,6 +49,8 @@ pub enum About {
 /// A tool call as the person who decides on it reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallDetails {
+    /// The name of the agent that asked for the call.
+    pub agent_name: String,
     /// The tool.
     pub tool: String,
     /// All arguments. Missing only for an unknown outcome with more than

@@ -70,9 +70,10 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// The call as a person reads it. Arguments that nobody can read through are left out.
-    pub(crate) fn details(&self) -> CallDetails {
+    pub(crate) fn details(&self, agent_name: &str) -> CallDetails {
         let readable = |arguments: &&Value| argument_bytes(arguments) <= CallDetails::MAX_BYTES;
         CallDetails {
+            agent_name: agent_name.to_owned(),
             tool: self.name.clone(),
             arguments: self.arguments.as_ref().filter(readable).cloned(),
             digest: self.action.clone(),

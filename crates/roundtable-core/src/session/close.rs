@@ -110,6 +110,7 @@ impl Session {
     ) {
         let Some(place) = self.place_of_call(&call.id) else { return };
         let request = ContextRequestId::derive(call.id.as_str(), "outcome");
+        let name = self.find_agent(&turn.agent).map_or(turn.agent.suffix(), |agent| &agent.name);
         let asked = ContextRequest {
             id: request.clone(),
             agent: turn.agent.clone(),
@@ -119,7 +120,7 @@ impl Session {
             about: About::Outcome {
                 tool_call: call.id.clone(),
                 action: call.action.clone(),
-                call: Some(Box::new(call.details())),
+                call: Some(Box::new(call.details(name))),
             },
             at: env.now,
         };

@@ -144,7 +144,8 @@ fn what_is_in_doubt_is_told_to_the_agents_in_words() {
 
 fn details(arguments: &Value) -> CallDetails {
     let digest = Digest::of_json(&("pay", arguments));
-    CallDetails { tool: "pay".to_owned(), arguments: Some(arguments.clone()), digest }
+    let (agent_name, tool) = ("Ada".to_owned(), "pay".to_owned());
+    CallDetails { agent_name, tool, arguments: Some(arguments.clone()), digest }
 }
 
 fn only(table: &Table) -> &ContextRequest {

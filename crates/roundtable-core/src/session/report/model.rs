@@ -272,7 +272,12 @@ fn ask_approval(opened: &Opened<'_>, digest: Digest, env: &Env) -> Result<Draft,
             digest.as_str()
         )
     };
-    let call = CallDetails { tool: name.clone(), arguments: Some(arguments.clone()), digest };
+    let call = CallDetails {
+        agent_name: opened.agent.name.clone(),
+        tool: name.clone(),
+        arguments: Some(arguments.clone()),
+        digest,
+    };
     let request = ContextRequest {
         id: ContextRequestId::derive(opened.id.as_str(), "approval"),
         agent: opened.turn.agent.clone(),
