@@ -9,6 +9,19 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::sessions::Sessions;
 
+/// How many answers may be given at once: more than can be pending, because a round may need all.
+pub(crate) const MAX_RESULTS: usize = 4096;
+
+/// Who decides on tool calls when an MCP client asks for rounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Approvals {
+    /// A person: asked by the client (elicitation), at the terminal or over HTTP.
+    #[default]
+    Person,
+    /// The model that calls may decide, too.
+    Caller,
+}
+
 /// How much is allowed.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -39,7 +52,7 @@ impl Default for Limits {
             head_time: Duration::from_secs(30),
             body: 1024 * 1024,
             body_time: Duration::from_secs(30),
-            results: 256,
+            results: MAX_RESULTS,
             wait_budget: Duration::from_secs(25),
             streams: 16 * 1024,
             catching_up: half_of_the_processors(),
@@ -60,6 +73,8 @@ pub(crate) struct Shared {
     /// Who may call just now.
     pub access: Access,
     pub limits: Limits,
+    /// Who decides on tool calls over MCP.
+    pub approvals: Approvals,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
     /// Whose turn it is to catch up.
@@ -84,6 +99,7 @@ impl App {
             sessions: Sessions::new(engine),
             access: Access::default(),
             limits: Limits::default(),
+            approvals: Approvals::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),
             stopping: CancellationToken::new(),

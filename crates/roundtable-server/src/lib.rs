@@ -38,7 +38,7 @@ mod sse;
 mod wire;
 
 pub use access::{Access, Replaced};
-pub use app::Limits;
+pub use app::{Approvals, Limits};
 pub use auth::{Principal, Tokens};
 pub use debate::report;
 pub use host::{HOST, HostModel};

@@ -138,8 +138,8 @@ impl From<Reject> for Problem {
             Reject::NotActive { .. } => of(StatusCode::CONFLICT, "not_active"),
             Reject::Busy { round } => {
                 let what = format!(
-                    "Round {round} is still running. Ask for its result without anything new to say, \
-                     and say it to the next round"
+                    "Round {round} is still running. Fetch its result first, then send new input with \
+                     the next round"
                 );
                 Self::new(StatusCode::CONFLICT, "busy", what).with("roundNumber", round)
             }

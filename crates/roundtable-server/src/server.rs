@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
-use crate::app::{App, Limits, Shared};
+use crate::app::{App, Approvals, Limits, Shared};
 use crate::connections;
 use crate::gate::Gate;
 use crate::mcp::{self, Mcp, McpService, Memory};
@@ -31,6 +31,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// How much is allowed.
     pub limits: Limits,
+    /// Who decides on tool calls when an MCP client asks for rounds.
+    pub approvals: Approvals,
 }
 
 /// Why a server does not run.
@@ -66,6 +68,7 @@ impl Server {
             sessions: Sessions::new(engine),
             access: settings.access.clone(),
             limits: settings.limits.clone(),
+            approvals: settings.approvals,
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),
             stopping: CancellationToken::new(),

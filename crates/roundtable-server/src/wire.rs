@@ -12,6 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::problem::Problem;
+
 /// What kind of session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -197,16 +199,47 @@ pub(crate) enum Priority {
     Optional,
 }
 
-/// Something that an agent wants to know (R000-2).
+/// What a request asks for, and so how it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RequestKind {
+    /// Information: answered with success and result or error.
+    Question,
+    /// May this tool call be run? Answered with decision approve or deny.
+    Approval,
+    /// Did this tool call take effect? Answered with decision happened, did_not_happen or unknown.
+    UnknownOutcome,
+}
+
+/// The tool call that a decision is about.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestedCall {
+    pub tool: String,
+    /// All arguments; missing only for an unknown outcome with more than 64 KiB of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// SHA-256 of tool and arguments.
+    pub digest: String,
+}
+
+/// Something that an agent asks for (R000-2).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ContextRequest {
     /// Name it in contextResults.
     #[schemars(with = "String")]
     pub id: ContextRequestId,
+    pub kind: RequestKind,
     /// Who asks.
     #[schemars(with = "String")]
     pub agent_id: AgentId,
+    /// The name of the agent, where a tool call is concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// The tool call, unless this is a question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<RequestedCall>,
     /// What is asked.
     pub query: String,
     /// Why.
@@ -219,9 +252,21 @@ pub(crate) struct ContextRequest {
 
 impl ContextRequest {
     pub fn of(request: &core::ContextRequest) -> Self {
+        let call = request.about.call();
         Self {
             id: request.id.clone(),
+            kind: match request.kind() {
+                core::RequestKind::Question => RequestKind::Question,
+                core::RequestKind::Approval => RequestKind::Approval,
+                core::RequestKind::UnknownOutcome => RequestKind::UnknownOutcome,
+            },
             agent_id: request.agent.clone(),
+            agent_name: call.map(|call| call.agent_name.clone()),
+            call: call.map(|call| RequestedCall {
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                digest: call.digest.as_str().to_owned(),
+            }),
             query: request.query.clone(),
             reason: request.reason.clone(),
             priority: match request.priority {
@@ -233,18 +278,46 @@ impl ContextRequest {
     }
 }
 
+/// A decision on a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    Approve,
+    Deny,
+    Happened,
+    DidNotHappen,
+    Unknown,
+}
+
+impl From<Decision> for core::Decision {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Approve => Self::Approve,
+            Decision::Deny => Self::Deny,
+            Decision::Happened => Self::Happened,
+            Decision::DidNotHappen => Self::DidNotHappen,
+            Decision::Unknown => Self::Unknown,
+        }
+    }
+}
+
 /// An answer to a context request. That something could not be found out is an answer, too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContextResult {
     /// The id of the request.
     pub request_id: String,
-    /// Whether it was found out.
-    pub success: bool,
-    /// What was found out.
+    /// Whether the request was fulfilled. Required for questions; with a decision it follows from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<bool>,
+    /// The decision: approve or deny for an approval; happened, did_not_happen or unknown for an
+    /// unknown outcome. Not for questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Why it was not.
+    /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -257,20 +330,36 @@ pub(crate) struct Answers {
 
 impl Answers {
     /// A text that is no id was never issued as one: it is ignored, and named.
-    pub fn of(results: Vec<ContextResult>) -> Self {
+    ///
+    /// # Errors
+    /// An answer that has neither success nor a decision.
+    pub fn of(results: Vec<ContextResult>) -> Result<Self, Problem> {
         let (mut found, mut warnings) = (Vec::new(), Vec::new());
-        for ContextResult { request_id, success, result, error } in results {
+        for ContextResult { request_id, success, decision, result, error } in results {
+            let shown =
+                || -> String { request_id.chars().filter(|c| !c.is_control()).take(64).collect() };
+            let decision = decision.map(core::Decision::from);
+            let implied = || decision.map(|it| it != core::Decision::Deny);
+            let Some(success) = success.or_else(implied) else {
+                let what = format!(
+                    "contextResults for {}: success is missing; a question needs success, an approval or an unknown outcome needs decision",
+                    shown()
+                );
+                return Err(Problem::bad_request("invalid", what));
+            };
             match request_id.parse() {
-                Ok(request) => found.push(core::ContextResult { request, success, result, error }),
+                Ok(request) => {
+                    found.push(core::ContextResult { request, success, result, error, decision });
+                }
                 Err(_) => {
-                    let shown: String = request_id.chars().take(64).collect();
+                    let shown = shown();
                     warnings.push(format!(
                         "there is no context request {shown}; its result was ignored"
                     ));
                 }
             }
         }
-        Self { results: found, warnings }
+        Ok(Self { results: found, warnings })
     }
 }
 

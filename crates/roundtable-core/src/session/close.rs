@@ -110,13 +110,18 @@ impl Session {
     ) {
         let Some(place) = self.place_of_call(&call.id) else { return };
         let request = ContextRequestId::derive(call.id.as_str(), "outcome");
+        let name = self.find_agent(&turn.agent).map_or(turn.agent.suffix(), |agent| &agent.name);
         let asked = ContextRequest {
             id: request.clone(),
             agent: turn.agent.clone(),
             query: format!("Did the call of {} ({}) take effect?", call.name, call.id),
             reason: format!("It started, and {why}; it must not be repeated by guess."),
             priority: Priority::Required,
-            about: About::Outcome { tool_call: call.id.clone(), action: call.action.clone() },
+            about: About::Outcome {
+                tool_call: call.id.clone(),
+                action: call.action.clone(),
+                call: Some(Box::new(call.details(name))),
+            },
             at: env.now,
         };
         drafts.push((place.clone(), Body::Context(ContextEvent::ContextRequested(asked))));

@@ -3,7 +3,7 @@
 
 use super::{ANSWERED, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
-use crate::context_request::{About, Priority};
+use crate::context_request::{About, ContextRequest, Priority};
 use crate::debate::Purpose;
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
@@ -336,8 +336,7 @@ impl Session {
                 .map_or(Runs::Handler, |decl| decl.runs);
             let Some(iteration) = self.iteration_at(&event.place) else { return };
             let Phase::AwaitingTools(calls) = &mut iteration.phase else { return };
-            let action = action_digest(name, arguments);
-            calls.push(open_call(id, name, action, *effect, runs));
+            calls.push(open_call(id, name, arguments, *effect, runs));
             return;
         }
         let Some(turn) = self.turn_at(&event.place) else { return };
@@ -357,7 +356,7 @@ impl Session {
     fn evolve_context(&mut self, body: &ContextEvent, event: &Event) {
         match body {
             ContextEvent::ContextRequested(request) => {
-                if let About::Approval { tool_call } = &request.about {
+                if let About::Approval { tool_call, .. } = &request.about {
                     self.set_call_phase(tool_call, CallPhase::AwaitingApproval(request.id.clone()));
                 }
                 self.requests.push(request.clone());
@@ -368,14 +367,16 @@ impl Session {
                 };
                 let request = self.requests.remove(index);
                 self.remember(&request.id);
-                if let About::Approval { tool_call } = &request.about {
+                self.answer_digests.insert(request.id.clone(), result.digest());
+                if let About::Approval { tool_call, .. } = &request.about {
                     if result.success {
                         self.set_call_phase(tool_call, CallPhase::Ready);
                     }
                     return;
                 }
                 self.carried_from = self.carried_from.or(Some(event.seq));
-                self.carried.push(request);
+                let about = request.about.without_call();
+                self.carried.push(ContextRequest { about, ..request });
             }
             ContextEvent::ContextWithdrawn { request } => {
                 self.requests.retain(|pending| pending.id != *request);
@@ -386,8 +387,10 @@ impl Session {
 
     fn remember(&mut self, request: &crate::id::ContextRequestId) {
         self.answered.push_back(request.clone());
-        if self.answered.len() > ANSWERED {
-            self.answered.pop_front();
+        if self.answered.len() > ANSWERED
+            && let Some(forgotten) = self.answered.pop_front()
+        {
+            self.answer_digests.remove(&forgotten);
         }
     }
 
@@ -463,14 +466,15 @@ fn orphan(round: &mut Round, call: &crate::id::ToolCallId, id: &TurnId, outcome:
 fn open_call(
     id: crate::id::ToolCallId,
     name: &str,
-    action: crate::digest::Digest,
+    arguments: &serde_json::Value,
     effect: Effect,
     runs: Runs,
 ) -> ToolCall {
     ToolCall {
         id,
         name: name.to_owned(),
-        action,
+        action: action_digest(name, arguments),
+        arguments: (effect == Effect::Effectful).then(|| arguments.clone()),
         effect,
         runs,
         phase: CallPhase::Ready,

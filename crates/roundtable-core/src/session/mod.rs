@@ -12,7 +12,7 @@ mod host;
 mod report;
 mod wants;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use follow::Prepared;
 
@@ -22,6 +22,7 @@ use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{About, ContextRequest, Priority};
 use crate::debate::{Exit, Perspective};
+use crate::digest::Digest;
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
@@ -122,6 +123,10 @@ pub struct Session {
     pub requests: Vec<ContextRequest>,
     /// The last ones that were answered, so that a late or second answer is known as one.
     pub answered: VecDeque<ContextRequestId>,
+    /// What was answered to those of them, as far as it is known: a second, different answer is
+    /// told from a retry.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answer_digests: BTreeMap<ContextRequestId, Digest>,
     /// Requests answered since the last round opened: the next one gets the answers.
     pub carried: Vec<ContextRequest>,
     /// Where the first of those answers is.
@@ -182,6 +187,7 @@ impl Session {
             redo: None,
             requests: Vec::new(),
             answered: VecDeque::new(),
+            answer_digests: BTreeMap::new(),
             carried: Vec::new(),
             carried_from: None,
             marks: VecDeque::new(),

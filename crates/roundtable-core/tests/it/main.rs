@@ -17,6 +17,7 @@ mod approvals;
 mod budgets;
 mod cancel;
 mod children;
+mod consent;
 mod context_requests;
 mod context_results;
 mod debate;

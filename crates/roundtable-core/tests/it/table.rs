@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Usage;
-use roundtable_core::context_request::ContextResult;
+use roundtable_core::context_request::{ContextResult, Decision};
 use roundtable_core::event::{CallRecord, Event, NestedPrompt, Opening};
 use roundtable_core::id::{ContextRequestId, IterationId, SessionId, ToolCallId, TurnId};
 use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
@@ -209,6 +209,14 @@ impl Table {
 
     pub fn found(&self, label: &str, result: &str) -> ContextResult {
         ContextResult::found(self.request(label), result)
+    }
+
+    pub fn approve(&self, label: &str) -> ContextResult {
+        ContextResult::approve(self.request(label))
+    }
+
+    pub fn decided(&self, label: &str, decision: Decision) -> ContextResult {
+        ContextResult::decided(self.request(label), decision)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, NestedPrompt, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId};
-use roundtable_core::input::{Command, Env, Input, Report};
+use roundtable_core::input::{Command, Env, Input, OnBusy, Report};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::{Live, Reject};
 use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
@@ -186,16 +186,12 @@ impl SessionTask {
     }
 
     fn warnings(&self, command: &Command) -> Vec<String> {
-        let results = match command {
-            Command::Say(say) => &say.results,
-            Command::Provide(results) => results,
+        let (results, interrupts) = match command {
+            Command::Say(say) => (&say.results, say.on_busy == OnBusy::Interrupt),
+            Command::Provide(results) => (results, false),
             _ => return Vec::new(),
         };
-        let unknown = self.live.session.unknown_requests(results);
-        unknown
-            .iter()
-            .map(|result| format!("{} was never requested here; it is ignored", result.request))
-            .collect()
+        self.live.session.result_warnings(results, interrupts)
     }
 
     fn step(&mut self, input: &Input, env: &Env, staged: &mut Staged) -> Result<(), Reject> {

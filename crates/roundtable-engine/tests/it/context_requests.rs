@@ -320,7 +320,7 @@ async fn f26_answers_that_are_too_many_or_too_long_are_refused_and_change_nothin
     let (session, requests) = asked(&engine).await;
     let many = vec![found(&requests[0], "yes"); 100_000];
     let error = refused(&session, [many, vec![found(&requests[2], "yes")]].concat()).await;
-    assert_eq!(error.to_string(), "100001 results were sent; at most 256 are taken at once");
+    assert_eq!(error.to_string(), "100001 results were sent; at most 1024 are taken at once");
     let long = "x".repeat(300 * 1024);
     let error = refused(&session, vec![found(&requests[0], &long), found(&requests[2], "")]).await;
     assert_eq!(error.to_string(), "the results together may have 262144 bytes at most, not 307200");

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ask::Mode;
+use super::consent::Caller;
 use crate::host::HostTurn;
 use crate::wire::ContextRequest;
 
@@ -22,7 +23,8 @@ pub(crate) use response::{AgentResponse, Stance};
 pub(crate) enum Status {
     /// The round is over and another may follow: call continue_roundtable.
     InProgress,
-    /// Required contextRequests have to be answered before the next round.
+    /// contextRequests are pending. Only required ones hold the next round back. Without a decision
+    /// the round is still open, and waits for a decision on a tool call.
     NeedsContext,
     /// The debate is over.
     Completed,
@@ -88,7 +90,7 @@ pub(crate) struct RoundAnswer {
     pub agent_responses: Vec<AgentResponse>,
     pub evidence: Evidence,
     pub metadata: Metadata,
-    /// What agents want to know. Required ones have to be answered with contextResults before the next
+    /// What agents ask for. Required requests have to be answered with contextResults before the next
     /// round.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -100,16 +102,20 @@ pub(crate) struct RoundAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     pub usage: Usage,
-    /// What was accepted, but not understood.
+    /// What was accepted and not used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub warnings: Vec<String>,
 }
 
 impl RoundAnswer {
-    pub fn of(findings: &Findings, turn: Option<HostTurn>, warnings: Vec<String>) -> Self {
-        let running = findings.standing == Standing::Running;
-        let turn = turn.filter(|_| running);
+    pub fn of(
+        findings: &Findings,
+        caller: Caller,
+        turn: Option<HostTurn>,
+        warnings: Vec<String>,
+    ) -> Self {
+        let turn = turn.filter(|_| findings.open);
         let status = match &turn {
             Some(_) => Status::NeedsTurn,
             None => findings.standing.into(),
@@ -122,8 +128,8 @@ impl RoundAnswer {
             total_rounds: findings.total_rounds,
             current_round: findings.rounds_completed,
             status,
-            next_step: next_step(findings, status),
-            decision: (!running).then(|| decision(findings)),
+            next_step: next_step(findings, caller, status),
+            decision: (!findings.open).then(|| decision(findings)),
             speaking: speaking(findings),
             agent_responses: findings.responses.iter().map(AgentResponse::of).collect(),
             evidence: evidence(findings),
@@ -152,16 +158,14 @@ pub(crate) fn speaking(findings: &Findings) -> Vec<String> {
 }
 
 /// What whoever reads the answer should do now.
-fn next_step(findings: &Findings, status: Status) -> String {
+fn next_step(findings: &Findings, caller: Caller, status: Status) -> String {
     let (session, number) = (&findings.session, findings.number);
     match status {
         Status::Running => format!(
             "The round is still running and goes on by itself. Call continue_roundtable with sessionId {session} and afterRound {} to get its result.",
             number.saturating_sub(1)
         ),
-        Status::NeedsContext => format!(
-            "Find out what contextRequests ask for (web search, files, the user), then call continue_roundtable with sessionId {session}, afterRound {number} and one contextResults entry per request."
-        ),
+        Status::NeedsContext => caller.next_step(findings),
         Status::InProgress => format!(
             "Call continue_roundtable with sessionId {session} and afterRound {number} for the next round, with a focusQuestion if something is open; or stop here and use the decision."
         ),

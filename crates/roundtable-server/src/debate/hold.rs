@@ -3,11 +3,12 @@
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
-use roundtable::debate::{Continue, Debate, Findings, Standing};
+use roundtable::debate::{Continue, Debate, Findings};
 use roundtable::driver::EngineError;
 
 use super::answer::RoundAnswer;
 use super::ask::{GoOn, Start};
+use super::consent::Caller;
 use super::wait::{Watch, wait};
 use crate::app::App;
 use crate::auth::Principal;
@@ -17,12 +18,19 @@ use crate::problem::Problem;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
 
+/// Who calls, and who wants to know how it goes meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct By<'a> {
+    pub caller: Caller,
+    pub watch: &'a dyn Watch,
+}
+
 /// Starts a debate and answers with its first round.
 pub(crate) async fn start(
     app: &App,
     caller: &Principal,
     asked: Start,
-    watch: &dyn Watch,
+    by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
     asked.check()?;
     let mut debate =
@@ -47,7 +55,7 @@ pub(crate) async fn start(
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
     let debate = debate.perspectives(perspectives).start().await?;
-    answer(app, &debate, 1, watch, Vec::new()).await
+    answer(app, &debate, 1, by, Vec::new()).await
 }
 
 /// Goes on with a debate and answers with the round that follows.
@@ -55,24 +63,28 @@ pub(crate) async fn go_on(
     app: &App,
     session: &Authorized<SessionId>,
     asked: GoOn,
-    watch: &dyn Watch,
+    by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
     let debate = app.sessions.debate(session);
     if let Some(token) = &asked.turn_token {
         let number = bring(&debate, token, asked.contribution.as_deref()).await?;
-        return answer(app, &debate, number, watch, Vec::new()).await;
+        let warnings = unused(asked.focus_question.is_some(), asked.context_results.is_some());
+        return answer(app, &debate, number, by, warnings).await;
     }
     let Answers { results, mut warnings } =
         answers(app, asked.context_results.unwrap_or_default())?;
+    if !results.is_empty() {
+        by.caller.check(&debate.session().state().await?, &results)?;
+    }
     let says_nothing = asked.focus_question.is_none() && results.is_empty();
     if says_nothing && asked.after_round.is_none() {
         match last(&debate).await? {
-            Last::Running(number) => return answer(app, &debate, number, watch, warnings).await,
+            Last::Running(number) => return answer(app, &debate, number, by, warnings).await,
             Last::Owed(owed) => {
-                if still_reads(app, watch) {
+                if still_reads(app, by.watch) {
                     note_delivered(&debate, &owed).await;
                 }
-                return Ok(RoundAnswer::of(&owed, None, warnings));
+                return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
             }
             Last::Given => {}
         }
@@ -83,26 +95,56 @@ pub(crate) async fn go_on(
         after_round: asked.after_round,
         command: None,
     };
+    let focus = wish.focus.clone();
     let continued = debate.continue_round(wish).await?;
     warnings.extend(continued.warnings);
-    answer(app, &debate, continued.number, watch, warnings).await
+    if continued.joined {
+        warnings.extend(check_focus(&debate, continued.number, focus).await?);
+    }
+    answer(app, &debate, continued.number, by, warnings).await
+}
+
+/// What is said of a focus question for a round that exists already: nothing if it is the one that
+/// the round was opened with, as in a retry.
+async fn check_focus(
+    debate: &Debate,
+    number: u32,
+    focus: Option<String>,
+) -> Result<Option<String>, Problem> {
+    let Some(focus) = focus else { return Ok(None) };
+    let record = debate.record().await?;
+    let Some(round) = record.round(number) else { return Ok(None) };
+    if round.focus.as_ref() == Some(&focus) || record.topic == focus {
+        return Ok(None);
+    }
+    if round.outcome.is_none() {
+        return Err(Reject::Busy { round: number }.into());
+    }
+    Ok(Some(format!("round {number} exists already; focusQuestion was not used")))
+}
+
+/// What is said of fields that a contribution does not need.
+fn unused(focus: bool, results: bool) -> Vec<String> {
+    let named = [(focus, "focusQuestion"), (results, "contextResults")];
+    let named = named.into_iter().filter(|(given, _)| *given);
+    named.map(|(_, name)| format!("{name} was not used; send it without turnToken")).collect()
 }
 
 async fn answer(
     app: &App,
     debate: &Debate,
     number: u32,
-    watch: &dyn Watch,
+    by: By<'_>,
     warnings: Vec<String>,
 ) -> Result<RoundAnswer, Problem> {
-    let findings = wait(app, debate, number, watch).await?;
-    if findings.standing == Standing::Running {
-        return Ok(RoundAnswer::of(&findings, host::find(debate).await?, warnings));
+    let findings = wait(app, debate, number, by.watch).await?;
+    if findings.open {
+        return Ok(RoundAnswer::of(&findings, by.caller, host::find(debate).await?, warnings));
     }
-    if still_reads(app, watch) {
+    if still_reads(app, by.watch) {
         note_delivered(debate, &findings).await;
     }
-    Ok(RoundAnswer::of(&findings, None, warnings))
+    Ok(RoundAnswer::of(&findings, by.caller, None, warnings))
 }
 
 /// Whether someone reads the answer. What is given to nobody was not given.
@@ -149,7 +191,7 @@ async fn last(debate: &Debate) -> Result<Last, Problem> {
         return Ok(Last::Given);
     };
     let number = findings.number;
-    if findings.standing == Standing::Running {
+    if findings.open {
         return Ok(Last::Running(number));
     }
     let given = debate.session().noted(&delivered(number)).await?;

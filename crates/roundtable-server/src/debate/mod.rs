@@ -2,13 +2,15 @@
 
 pub(crate) mod answer;
 pub(crate) mod ask;
+mod consent;
 pub(crate) mod detail;
 mod hold;
 mod read;
 mod report;
 mod wait;
 
-pub(crate) use hold::{go_on, start};
+pub(crate) use consent::{Caller, is_decision};
+pub(crate) use hold::{By, go_on, start};
 pub(crate) use read::{
     agents, citations, consensus, control, export, list, responses, round, synthesize, thoughts,
 };

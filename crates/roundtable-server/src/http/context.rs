@@ -30,14 +30,14 @@ struct Provided {
 struct Taken {
     /// What is still to be answered.
     pending_context_requests: Vec<ContextRequest>,
-    /// What was not understood.
+    /// What was accepted and not used.
     warnings: Vec<String>,
 }
 
 pub(crate) fn routes() -> Vec<Route> {
     let operation = Operation {
         id: "provideContext",
-        what: "Answers context requests. The first answer to each counts; the round after gets them.",
+        what: "Answers context requests. The first answer to each counts; the next round gets them. An approval needs decision approve or deny, an unknown outcome happened, did_not_happen or unknown; anything else is refused and changes nothing.",
         params: vec![Param::id("id", "The session."), idempotency_key()],
         body: Some(schema_of::<Provided>()),
         answer: Answer::Json(schema_of::<Taken>()),
@@ -86,10 +86,10 @@ async fn provide(
 pub(crate) fn answers(app: &App, results: Vec<ContextResult>) -> Result<Answers, Problem> {
     let most = app.limits.results;
     if results.len() > most {
-        let what = format!("{} results are too many; send {most} at once at most", results.len());
+        let what = format!("{} results are too many; send at most {most} at once", results.len());
         return Err(Problem::bad_request("too_many", what));
     }
-    Ok(Answers::of(results))
+    Answers::of(results)
 }
 
 /// The key under which something is done once.

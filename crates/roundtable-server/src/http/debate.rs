@@ -18,7 +18,7 @@ use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
     RoundDetail, Synthesis, Thoughts,
 };
-use crate::debate::{self, Silent};
+use crate::debate::{self, By, Caller, Silent};
 use crate::http::query::{Asked, query};
 use crate::json::Strict;
 use crate::problem::Problem;
@@ -136,7 +136,8 @@ async fn start(
     if let Some(key) = headers.get("idempotency-key") {
         asked.idempotency_key = Some(key.to_str().unwrap_or_default().to_owned());
     }
-    Ok(respond(debate::start(&app, &caller, asked, &Silent::default()).await?))
+    let by = By { caller: Caller::Http, watch: &Silent::default() };
+    Ok(respond(debate::start(&app, &caller, asked, by).await?))
 }
 
 async fn go_on(
@@ -144,7 +145,8 @@ async fn go_on(
     session: Authorized<SessionId>,
     Strict(asked): Strict<GoOn>,
 ) -> Result<Response, Problem> {
-    Ok(respond(debate::go_on(&app, &session, asked, &Silent::default()).await?))
+    let by = By { caller: Caller::Http, watch: &Silent::default() };
+    Ok(respond(debate::go_on(&app, &session, asked, by).await?))
 }
 
 async fn synthesize(

@@ -56,6 +56,7 @@ where
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
+        approvals: settings.approvals,
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;

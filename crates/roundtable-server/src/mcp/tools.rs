@@ -1,21 +1,26 @@
 //! The twelve tools: what each is for, what it takes, what it answers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use roundtable::Session;
+use roundtable::core::context_request::ContextResult;
+use roundtable::core::id::{ContextRequestId, SessionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::elicit::{self, Waiting, Way};
 use super::progress::Progress;
 use crate::app::App;
 use crate::auth::Principal;
-use crate::debate;
 use crate::debate::answer::RoundAnswer;
 use crate::debate::ask::{
     About, Debates, Export, GoOn, OfAgent, OfCertainRound, OfCitations, OfResponses, OfRound,
@@ -25,9 +30,10 @@ use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
     RoundDetail, Synthesis, Thoughts,
 };
+use crate::debate::{self, By, Caller};
 use crate::openapi::schema_settings;
 use crate::problem::Problem;
-use crate::sessions::Action;
+use crate::sessions::{Action, Authorized};
 
 /// What a tool does to the world.
 #[derive(Clone, Copy)]
@@ -58,7 +64,7 @@ fn holding() -> Vec<Tool> {
         tool::<About<GoOn>, RoundAnswer>(
             "continue_roundtable",
             "Next round",
-            "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.",
+            "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests of kind question ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Approvals and unknown outcomes of tool calls are decided by a person, or by {requestId, decision} where nextStep says so. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.",
             Does::Adds,
         ),
         tool::<About<SumUp>, Synthesis>(
@@ -184,19 +190,104 @@ pub(super) async fn call(
     caller: &Principal,
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let arguments = Value::Object(request.arguments.unwrap_or_default());
+) -> Result<CallToolResponse, ErrorData> {
     if !all().iter().any(|tool| tool.name == request.name) {
         return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
     }
-    let answer = match check(&arguments) {
-        Ok(()) => dispatch(app, caller, &request.name, arguments, &Progress::of(context)).await,
-        Err(problem) => Err(problem),
-    };
-    Ok(match answer {
-        Ok(value) => done(value),
-        Err(problem) => refused(&problem),
+    let calling = Calling { app, caller, context, watch: &Progress::of(context) };
+    Ok(match calling.answer(request).await {
+        Ok(response) => response,
+        Err(problem) => refused(&problem).into(),
     })
+}
+
+/// A call, and whoever made it.
+struct Calling<'a> {
+    app: &'a App,
+    caller: &'a Principal,
+    context: &'a RequestContext<RoleServer>,
+    watch: &'a Progress,
+}
+
+impl Calling<'_> {
+    async fn answer(&self, request: CallToolRequestParams) -> Result<CallToolResponse, Problem> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        check(&arguments)?;
+        let by = By { caller: Caller::mcp(self.app), watch: self.watch };
+        let Some(state) = request.request_state else {
+            let answer = dispatch(self.app, self.caller, &request.name, arguments, by).await?;
+            return self.put_to_person(answer, BTreeSet::new()).await;
+        };
+        // The call comes again with what the person decided. It is not carried out again: the round
+        // that it asked for waits.
+        let waiting = Waiting::read(&state).ok_or_else(|| {
+            Problem::bad_request(
+                "invalid",
+                "Invalid requestState; send the one from the previous response",
+            )
+        })?;
+        let session = self.session(&waiting).await?;
+        let pending = session.pending().await?;
+        let responses = request.input_responses.unwrap_or_default();
+        let decided = elicit::decisions(&pending, &responses);
+        let asked = responses.keys().filter_map(|id| id.parse().ok()).collect();
+        let answer = self.continue_with(&waiting, decided).await?;
+        self.put_to_person(answer, asked).await
+    }
+
+    /// Has the person asked for the decisions that an answer waits for, where the client can do that.
+    async fn put_to_person(
+        &self,
+        mut answer: Value,
+        mut asked: BTreeSet<ContextRequestId>,
+    ) -> Result<CallToolResponse, Problem> {
+        let by_person = Caller::mcp(self.app) == Caller::ModelForPerson;
+        let Some(way) = Way::of(self.context).filter(|_| by_person) else {
+            return Ok(done(answer).into());
+        };
+        while let Some(waiting) = Waiting::of(&answer) {
+            let pending = self.session(&waiting).await?.pending().await?;
+            let open = elicit::undecided(pending, &asked);
+            let Some(request) = open.first() else { break };
+            if way == Way::InputRequired {
+                let required = elicit::input_required(&waiting, &open);
+                return Ok(required.map_or_else(|| done(answer).into(), Into::into));
+            }
+            asked.insert(request.id.clone());
+            let Some(decided) = elicit::ask(self.context, request, self.watch).await else {
+                break;
+            };
+            answer = self.continue_with(&waiting, vec![decided]).await?;
+        }
+        Ok(done(answer).into())
+    }
+
+    /// Records what a person decided, and waits on for the round.
+    async fn continue_with(
+        &self,
+        waiting: &Waiting,
+        decided: Vec<ContextResult>,
+    ) -> Result<Value, Problem> {
+        let warnings = match decided.is_empty() {
+            true => Vec::new(),
+            false => self.session(waiting).await?.provide(decided).await?.warnings,
+        };
+        let session = self.authorized(waiting).await?;
+        let after_round = Some(waiting.round_number.saturating_sub(1));
+        let asked = GoOn { after_round, ..GoOn::default() };
+        let by = By { caller: Caller::mcp(self.app), watch: self.watch };
+        let mut answer = debate::go_on(self.app, &session, asked, by).await?;
+        answer.warnings.extend(warnings);
+        value(answer)
+    }
+
+    async fn authorized(&self, waiting: &Waiting) -> Result<Authorized<SessionId>, Problem> {
+        self.app.sessions.authorize(self.caller, Action::Change, &waiting.session_id).await
+    }
+
+    async fn session(&self, waiting: &Waiting) -> Result<Session, Problem> {
+        Ok(self.app.sessions.get(&self.authorized(waiting).await?))
+    }
 }
 
 async fn dispatch(
@@ -204,18 +295,18 @@ async fn dispatch(
     caller: &Principal,
     name: &str,
     arguments: Value,
-    watch: &Progress,
+    by: By<'_>,
 ) -> Result<Value, Problem> {
     let read = |id: String| async move { app.sessions.authorize(caller, Action::Read, &id).await };
     let change =
         |id: String| async move { app.sessions.authorize(caller, Action::Change, &id).await };
     match name {
         "start_roundtable" => {
-            value(debate::start(app, caller, parse::<Start>(name, arguments)?, watch).await?)
+            value(debate::start(app, caller, parse::<Start>(name, arguments)?, by).await?)
         }
         "continue_roundtable" => {
             let About { session_id, asked } = parse(name, arguments)?;
-            value(debate::go_on(app, &change(session_id).await?, asked, watch).await?)
+            value(debate::go_on(app, &change(session_id).await?, asked, by).await?)
         }
         "synthesize_debate" => {
             let About { session_id, asked: SumUp { synthesizer } } = parse(name, arguments)?;

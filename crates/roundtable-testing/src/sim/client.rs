@@ -271,7 +271,7 @@ impl Client {
         }
         let answer = |request| match dice.permille(800) {
             true => found(request, "as it happens, yes"),
-            false => ContextResult::not_found(request.id.clone(), "nobody knows"),
+            false => crate::answer_to(request, false, "nobody knows"),
         };
         Some(Command::Provide(self.view.requests.iter().map(answer).collect()))
     }
@@ -363,5 +363,5 @@ impl Client {
 }
 
 fn found(request: &roundtable_core::context_request::ContextRequest, text: &str) -> ContextResult {
-    ContextResult::found(request.id.clone(), text)
+    crate::answer_to(request, true, text)
 }

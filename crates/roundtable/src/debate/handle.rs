@@ -12,7 +12,7 @@ use roundtable_core::{MessageContext, Reject};
 use roundtable_engine::EngineError;
 use roundtable_ports::Receipt;
 
-use super::join::{join, next_number, next_take};
+use super::join::{decides, join, next_number, next_take, unused};
 use super::wait::{Reading, find_summed, is_settled};
 use crate::error::{Error, Result};
 use crate::session::{Events, Session, Since};
@@ -85,13 +85,18 @@ impl Debate {
     }
 
     /// Begins the next round, or joins the one that is running or was begun already. It goes on
-    /// while nobody looks; wait for it with [`Debate::wait`].
+    /// while nobody looks; wait for it with [`Debate::wait`]. Decisions that the open round waits for
+    /// are taken while it runs; then it is joined.
     ///
     /// # Errors
     /// [`Error`] when there is no such debate, when it is not active, when required requests are left
     /// unanswered, or when a round is running and there is something new to say to it. Then nothing changed.
     pub async fn continue_round(&self, wish: Continue) -> Result<Continued> {
         let state = self.session.state().await?;
+        if let Some(number) = decides(&state, &wish)? {
+            let warnings = self.session.provide(wish.results).await?.warnings;
+            return Ok(Continued { number, joined: true, warnings });
+        }
         if let Some(joined) = join(&state, &wish)? {
             return Ok(joined);
         }
@@ -117,7 +122,9 @@ impl Debate {
             Err(Error::Engine(EngineError::CommandReused { .. }))
                 if wish.command.is_none() && wish.after_round.is_some() =>
             {
-                Ok(Continued { number, joined: true, warnings: Vec::new() })
+                let state = self.session.state().await?;
+                let warnings = unused(&state, &wish, number);
+                Ok(Continued { number, joined: true, warnings })
             }
             Err(Error::Engine(EngineError::Reject(Reject::Busy { round })))
                 if wish.says_nothing() =>

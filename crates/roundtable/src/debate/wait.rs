@@ -1,6 +1,6 @@
 //! When a round is over, and when a synthesis is there.
 
-use roundtable_core::context_request::About;
+use roundtable_core::context_request::RequestKind;
 use roundtable_core::debate::{Findings, Record, Synthesis};
 use roundtable_core::event::{
     Body, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent, TurnOutcome,
@@ -29,7 +29,7 @@ impl Reading {
             }
             Body::Round(RoundEvent::RoundClosed { .. }) => self.opened,
             Body::Context(ContextEvent::ContextRequested(request)) => {
-                self.opened && matches!(request.about, About::Approval { .. })
+                self.opened && request.kind() == RequestKind::Approval
             }
             Body::Session(
                 SessionEvent::SessionCompleted { .. } | SessionEvent::SessionImported(_),
@@ -39,10 +39,10 @@ impl Reading {
     }
 }
 
-/// Whether a round is over, or waits for people.
+/// Whether a round is over, or waits for an approval.
 pub(super) fn is_settled(record: &Record, findings: &Findings) -> bool {
     let over = record.round(findings.number).is_some_and(|round| round.outcome.is_some());
-    over || !findings.requests.is_empty()
+    over || findings.requests.iter().any(|request| request.kind() == RequestKind::Approval)
 }
 
 /// The synthesis of the debate as it stands, if it is there; an error if it failed and nothing is

@@ -98,13 +98,14 @@ async fn writes_the_golden_files_of_version_5() {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     let engine = start(&store).await;
+    // The version that wrote the files approved a call when it was sent `success: true` with "no".
     let said_no = ask(&engine, "said-no").await;
     let request = said_no.state().await.unwrap().requests[0].id.clone();
-    send(&said_no, Command::Provide(vec![ContextResult::found(request, "no")])).await;
+    send(&said_no, Command::Provide(vec![ContextResult::approve(request)])).await;
     rounds(&said_no, 1).await;
     let refused = ask(&engine, "refused").await;
     let request = refused.state().await.unwrap().requests[0].id.clone();
-    send(&refused, Command::Provide(vec![ContextResult::not_found(request, "not today")])).await;
+    send(&refused, Command::Provide(vec![ContextResult::deny(request, "not today")])).await;
     rounds(&refused, 1).await;
     drop(ask(&engine, "waiting").await);
     fail(&engine).await;

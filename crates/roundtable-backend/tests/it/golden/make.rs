@@ -195,7 +195,7 @@ async fn interruptions(engine: &Engine) {
     approving.send(say(approving.id(), "m1", "Send it.")).await;
     events_until(&approving, kinds("context_requested")).await;
     let request = approving.state().await.unwrap().requests[0].id.clone();
-    approving.send(Command::Provide(vec![ContextResult::found(request, "yes")])).await;
+    approving.send(Command::Provide(vec![ContextResult::approve(request)])).await;
     rounds(&approving, 1).await;
     approving.send(say(approving.id(), "m2", "Once more.")).await;
     let asked = std::cell::Cell::new(0);

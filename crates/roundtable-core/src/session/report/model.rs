@@ -2,7 +2,8 @@
 
 use crate::agent::Agent;
 use crate::budget::Usage;
-use crate::context_request::{About, Ask, ContextRequest, Priority};
+use crate::context_request::{About, Ask, CallDetails, ContextRequest, Priority};
+use crate::delegation::Delegation;
 use crate::digest::Digest;
 use crate::event::{Body, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent};
 use crate::id::{AgentId, ContextRequestId, IterationId, ToolCallId};
@@ -17,6 +18,12 @@ use crate::session::close::finished;
 use crate::session::{Draft, Session};
 use crate::tool::{Effect, Runs, ToolDecl, ToolOutcome, ToolResult};
 use crate::turn::{Turn, exceeded};
+
+/// How many characters of arguments are part of an approval's query.
+const MAX_SHOWN: usize = 900;
+
+/// How many questions may be pending. Models raise them, and each one is kept until it is answered.
+const MAX_QUESTIONS: usize = 1024;
 
 /// A call of a reply, with all that deciding on it takes.
 struct Opened<'a> {
@@ -151,7 +158,10 @@ impl Session {
             Runs::Handler => {
                 let action = action_digest(&opened.call.name, &opened.call.arguments);
                 self.check_doubt(&opened.call.name, &action)?;
-                Ok(if decl.approval { vec![ask_approval(opened, env)] } else { Vec::new() })
+                if !decl.approval {
+                    return Ok(Vec::new());
+                }
+                Ok(vec![ask_approval(opened, action, env)?])
             }
         }
     }
@@ -179,6 +189,12 @@ impl Session {
             ));
         }
         let ask = Ask::parse(&opened.call.arguments)?;
+        if self.requests.len() >= MAX_QUESTIONS {
+            return Err(format!(
+                "Cannot request context: {MAX_QUESTIONS} requests are pending already. \
+                 Please provide your best response with available information."
+            ));
+        }
         let id = ContextRequestId::derive(opened.id.as_str(), "ask");
         let request = ContextRequest {
             id: id.clone(),
@@ -198,16 +214,7 @@ impl Session {
     }
 
     fn delegate(&self, opened: &Opened<'_>) -> Result<Vec<Draft>, String> {
-        #[derive(serde::Deserialize)]
-        struct Arguments {
-            agent: String,
-            mission: String,
-            #[serde(default)]
-            rationale: String,
-        }
-        let Arguments { agent, mission, rationale } =
-            serde::Deserialize::deserialize(&opened.call.arguments)
-                .map_err(|error| format!("delegate: {error}"))?;
+        let Delegation { agent, mission, rationale } = Delegation::parse(&opened.call.arguments)?;
         let workers = &opened.agent.workers;
         let wanted = |id: &AgentId| id.as_str() == agent || id.suffix() == agent;
         let Some(worker) = workers.iter().find(|id| wanted(id)).and_then(|id| self.find_agent(id))
@@ -218,9 +225,6 @@ impl Session {
                 names.join(", ")
             ));
         };
-        if mission.trim().is_empty() {
-            return Err("delegate: the mission is empty".to_owned());
-        }
         self.check_depth(opened.turn)?;
         let task = Task::Delegated { tool_call: opened.id.clone(), mission, rationale };
         let place = opened.round.place().turn(&task.turn_id(opened.round.id.as_str()));
@@ -257,19 +261,41 @@ fn unknown_tool(opened: &Opened<'_>) -> String {
     }
 }
 
-fn ask_approval(opened: &Opened<'_>, env: &Env) -> Draft {
-    // The whole of long arguments is in the call's own event; a question has to be read.
-    let arguments: String = opened.call.arguments.to_string().chars().take(300).collect();
+fn ask_approval(opened: &Opened<'_>, digest: Digest, env: &Env) -> Result<Draft, String> {
+    let AskedCall { name, arguments, .. } = opened.call;
+    let text = arguments.to_string();
+    let (bytes, limit) = (text.len(), CallDetails::MAX_BYTES);
+    if bytes > limit {
+        return Err(format!(
+            "not run: a person has to read the arguments of {name} before it is called; they have {bytes} bytes, and at most {limit} are allowed"
+        ));
+    }
+    // A query is one line of a list. Arguments that do not fit are shown whole with the call, never
+    // cut: half of them would look like all of them.
+    let query = if text.chars().count() <= MAX_SHOWN {
+        format!("May {name} be called with {text}?")
+    } else {
+        format!(
+            "May {name} be called? Its arguments have {bytes} bytes and are shown with the call (digest {}).",
+            digest.as_str()
+        )
+    };
+    let call = CallDetails {
+        agent_name: opened.agent.name.clone(),
+        tool: name.clone(),
+        arguments: Some(arguments.clone()),
+        digest,
+    };
     let request = ContextRequest {
         id: ContextRequestId::derive(opened.id.as_str(), "approval"),
         agent: opened.turn.agent.clone(),
-        query: format!("May {} be called with {arguments}?", opened.call.name),
+        query,
         reason: "A person has to agree before each call of this tool.".to_owned(),
         priority: Priority::Required,
-        about: About::Approval { tool_call: opened.id.clone() },
+        about: About::Approval { tool_call: opened.id.clone(), call: Some(Box::new(call)) },
         at: env.now,
     };
-    (opened.place.clone(), Body::Context(ContextEvent::ContextRequested(request)))
+    Ok((opened.place.clone(), Body::Context(ContextEvent::ContextRequested(request))))
 }
 
 /// What makes two calls the same action.

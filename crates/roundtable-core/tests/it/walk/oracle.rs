@@ -312,7 +312,8 @@ impl Oracle {
             }
             ContextEvent::ContextProvided(result) => {
                 let request = self.resolve(&result.request);
-                if let (About::Approval { tool_call }, true) = (&request.about, result.success) {
+                if let (About::Approval { tool_call, .. }, true) = (&request.about, result.success)
+                {
                     self.tools.get_mut(tool_call).expect("known").approved = true;
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use proptest::sample::Index;
 use roundtable_core::budget::Usage;
-use roundtable_core::context_request::ContextResult;
+use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
 use roundtable_core::debate::Measuring;
 use roundtable_core::event::{CallRecord, Event};
 use roundtable_core::id::{IterationId, RoundId, SessionId, ToolCallId};
@@ -144,10 +144,8 @@ impl Player {
         self.play(&Move::Hold(false));
         let _ = self.feed(Command::Resume);
         for _ in 0..2_000 {
-            let requests: Vec<_> =
-                self.live.session.requests.iter().map(|r| r.id.clone()).collect();
-            if let Some(request) = requests.first() {
-                let results = vec![ContextResult::found(request.clone(), "yes")];
+            if let Some(request) = self.live.session.requests.first() {
+                let results = vec![answer(request, true)];
                 if self.feed(Command::Provide(results)).is_ok() {
                     continue;
                 }
@@ -238,10 +236,8 @@ impl Player {
     fn say(&mut self, text: bool, on_busy: OnBusy, answers: bool) {
         self.messages += 1;
         let id = format!("m{}", self.messages);
-        let answer = |request: &roundtable_core::context_request::ContextRequest| {
-            ContextResult::found(request.id.clone(), "so it is")
-        };
-        let results = self.live.session.requests.iter().filter(|_| answers).map(answer).collect();
+        let requests = self.live.session.requests.iter().filter(|_| answers);
+        let results = requests.map(|request| answer(request, true)).collect();
         let say = Say {
             context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
             sender: "User".to_owned(),
@@ -254,13 +250,8 @@ impl Player {
     }
 
     fn provide(&mut self, pick: &Index, success: bool) {
-        let known: Vec<_> = self.live.session.requests.iter().map(|r| r.id.clone()).collect();
-        let Some(request) = choose(pick, &known) else { return };
-        let result = if success {
-            ContextResult::found(request.clone(), "so it is")
-        } else {
-            ContextResult::not_found(request.clone(), "nobody knows")
-        };
+        let Some(request) = choose(pick, &self.live.session.requests) else { return };
+        let result = answer(request, success);
         self.command(Command::Provide(vec![result]));
     }
 
@@ -421,4 +412,17 @@ fn call(name: &str, variant: u8) -> AskedCall {
         _ => json!({"variant": variant}),
     };
     ask(name, arguments)
+}
+
+/// An answer that fits the kind of the request.
+fn answer(request: &ContextRequest, yes: bool) -> ContextResult {
+    let id = request.id.clone();
+    match (request.kind(), yes) {
+        (RequestKind::Question, true) => ContextResult::found(id, "so it is"),
+        (RequestKind::Question, false) => ContextResult::not_found(id, "nobody knows"),
+        (RequestKind::Approval, true) => ContextResult::approve(id),
+        (RequestKind::Approval, false) => ContextResult::deny(id, "rather not"),
+        (RequestKind::UnknownOutcome, true) => ContextResult::decided(id, Decision::Happened),
+        (RequestKind::UnknownOutcome, false) => ContextResult::decided(id, Decision::Unknown),
+    }
 }

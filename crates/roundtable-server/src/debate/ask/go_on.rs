@@ -13,10 +13,11 @@ pub(crate) struct GoOn {
     #[serde(default)]
     #[schemars(length(min = 1, max = 10000))]
     pub focus_question: Option<String>,
-    /// Answers to the contextRequests of earlier rounds, one per request. Every required one has to be
-    /// answered, if only with success: false.
+    /// Answers to contextRequests, one per request. Every required question has to be answered before
+    /// the next round, if only with success: false. Decisions on approvals and unknown outcomes are
+    /// also taken while their round runs.
     #[serde(default)]
-    #[schemars(length(max = 256))]
+    #[schemars(length(max = 4096))]
     pub context_results: Option<Vec<ContextResult>>,
     /// The number of the last round that you have seen: you get the one after it, which is run only if
     /// it does not exist yet. So a call can be repeated safely.
