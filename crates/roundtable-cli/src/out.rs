@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Result, Write as _};
 
+use roundtable::core::{printable, spelled};
+
 /// Writes at once. False when nobody reads any more: that is no error, and no reason to panic.
 pub(crate) fn put(text: &str) -> Result<bool> {
     let mut out = std::io::stdout().lock();
@@ -15,12 +17,7 @@ pub(crate) fn put(text: &str) -> Result<bool> {
 /// A text for people's terminals: what a model or a tool wrote cannot move the cursor, ring, or
 /// hide what stands before it.
 pub(crate) fn plain(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' | '\t' => c,
-        c if c.is_control() || is_direction(c) => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(shown).collect()
+    printable(text)
 }
 
 /// A text that somebody decides on: everything in it can be seen. What a terminal would act on or
@@ -52,6 +49,13 @@ fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// JSON for programs on a line of its own, in which nothing acts on a terminal either.
+pub(crate) fn json_line(json: String) -> String {
+    let mut line = spelled(json);
+    line.push('\n');
+    line
+}
+
 /// The beginning of a text, on one line.
 pub(crate) fn line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -66,8 +70,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_moves_a_cursor_or_turns_letters_around_is_replaced() {
-        assert_eq!(plain("a\u{1b}[2Jb\r\nc\td\u{202e}e"), "a\u{fffd}[2Jb\u{fffd}\nc\td\u{fffd}e");
+    fn what_moves_a_cursor_or_turns_letters_around_is_not_printed() {
+        assert_eq!(plain("a\u{1b}[2Jb\r\nc\td\u{202e}e\u{7}"), "ab\nc\td\u{fffd}e\u{fffd}");
     }
 
     #[test]

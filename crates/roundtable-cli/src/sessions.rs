@@ -59,7 +59,7 @@ fn json_line(listed: &Listed) -> String {
         "events": listed.head,
         "topic": summary.topic,
     });
-    format!("{line}\n")
+    out::json_line(line.to_string())
 }
 
 fn kind(kind: Kind) -> &'static str {

@@ -45,7 +45,7 @@ impl Show {
         match update {
             Update::Event(event) if self.json => {
                 let line = serde_json::to_string(event.as_ref()).unwrap_or_default();
-                put(&format!("{line}\n"));
+                put(&out::json_line(line));
             }
             Update::Event(event) => self.event(event),
             Update::Delta(delta) => {

@@ -141,7 +141,7 @@ impl Show {
     fn event(&mut self, event: &Event) {
         if self.paper == Paper::Json {
             if event.seq > self.after {
-                put(&format!("{}\n", serde_json::to_string(event).unwrap_or_default()));
+                put(&out::json_line(serde_json::to_string(event).unwrap_or_default()));
             }
             return self.board.take(event);
         }

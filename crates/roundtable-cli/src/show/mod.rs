@@ -81,7 +81,7 @@ async fn show_log(archive: &Archive, options: &Options) -> anyhow::Result<()> {
 }
 
 fn json_line(value: &impl serde::Serialize) -> serde_json::Result<String> {
-    Ok(format!("{}\n", serde_json::to_string(value)?))
+    Ok(out::json_line(serde_json::to_string(value)?))
 }
 
 async fn show_turn(archive: &Archive, options: &Options, wanted: &str) -> anyhow::Result<()> {

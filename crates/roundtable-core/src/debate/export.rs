@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Consensus, Record, Synthesis};
 use crate::json;
+use crate::printable::spelled;
 
 /// What the file says it is.
 const FORMAT: &str = "roundtable-debate";
@@ -84,7 +85,8 @@ fn rename_all(list: Option<&mut Value>) {
 }
 
 impl Record {
-    /// The debate as JSON that can be imported again, with the consensus of each round.
+    /// The debate as JSON that can be imported again, with the consensus of each round. Characters
+    /// that act on what shows them are spelled out.
     pub fn export(&self) -> String {
         let mut file = Map::new();
         file.insert("format".to_owned(), FORMAT.into());
@@ -112,7 +114,7 @@ impl Record {
             file.insert("synthesis".to_owned(), value);
         }
         // A map of values always has a JSON form.
-        serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default()
+        spelled(serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default())
     }
 
     /// Reads an export back. What can be derived is not believed: it is derived again.

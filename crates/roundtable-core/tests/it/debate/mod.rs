@@ -4,6 +4,7 @@ mod council;
 mod exits;
 mod export;
 mod judges;
+mod markup;
 mod measures;
 mod privacy;
 mod prompts;
