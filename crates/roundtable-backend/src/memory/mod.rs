@@ -90,6 +90,7 @@ impl SessionLog for MemoryStore {
             Fault::None => self.disk.append(own, &batch),
             Fault::Conflict => Err(LogError::Conflict { head: batch.expect }),
             Fault::Unavailable => Err(LogError::Unavailable("injected".to_owned())),
+            Fault::Full => Err(LogError::Full),
             Fault::AckLost => {
                 self.disk.append(own, &batch)?;
                 Err(LogError::Unavailable("injected: the answer was lost".to_owned()))

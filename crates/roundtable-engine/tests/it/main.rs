@@ -17,6 +17,7 @@ mod context_requests;
 mod deltas;
 mod failures;
 mod forks;
+mod full;
 mod isolation;
 mod nested;
 mod nodes;
