@@ -19,6 +19,9 @@ pub struct Config {
     pub mailbox: usize,
     /// How many bytes a model's reply may have, its tool calls included.
     pub max_reply_bytes: usize,
+    /// How many bytes of results are kept in memory while the store takes nothing. What does not fit
+    /// is lost as in a crash: it is declared, and done again.
+    pub kept_bytes: usize,
     /// After how many bytes of a running reply it is noted, in case of a crash.
     pub draft_bytes: usize,
     /// After how long a running reply is noted.
@@ -37,6 +40,7 @@ impl Default for Config {
             poll_every: Duration::from_secs(2),
             mailbox: 256,
             max_reply_bytes: 1024 * 1024,
+            kept_bytes: 64 * 1024 * 1024,
             draft_bytes: 2048,
             draft_every: Duration::from_secs(1),
             snapshot_every: 500,

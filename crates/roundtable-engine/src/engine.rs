@@ -30,6 +30,8 @@ struct Inner {
     /// Sessions whose agents need what is not registered here. Others may go on with them.
     aside: Mutex<BTreeSet<SessionId>>,
     permits: Arc<Semaphore>,
+    /// Room for what effects brought while the store takes nothing, in KiB.
+    kept: Arc<Semaphore>,
     wakes: mpsc::Sender<Wake>,
     tasks: TaskTracker,
     effects: TaskTracker,
@@ -55,6 +57,7 @@ impl Engine {
         let (wakes, due) = mpsc::channel(1024);
         let engine = Self(Arc::new(Inner {
             permits: Arc::new(Semaphore::new(parts.config.permits)),
+            kept: Arc::new(Semaphore::new(parts.config.kept_bytes / 1024)),
             parts,
             sessions: Mutex::default(),
             speeches: Speeches::default(),
@@ -279,6 +282,10 @@ impl Engine {
 
     pub(crate) fn permits(&self) -> &Arc<Semaphore> {
         &self.0.permits
+    }
+
+    pub(crate) fn kept(&self) -> &Arc<Semaphore> {
+        &self.0.kept
     }
 
     pub(crate) fn wakes(&self) -> &mpsc::Sender<Wake> {

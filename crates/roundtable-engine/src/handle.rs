@@ -1,6 +1,7 @@
 //! A session, as callers hold it: a name and a way in. Cheap to clone, never out of date.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
@@ -16,6 +17,10 @@ use crate::error::EngineError;
 use crate::inbox;
 use crate::subscribe::Subscription;
 use crate::task::{Letter, Reply, read};
+
+/// How long a session's task may take to say what its state is. One that waits for the store does not
+/// answer; then the log is read, which never waits for a writer.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
 
 /// A session of an engine.
 #[derive(Clone)]
@@ -103,26 +108,36 @@ impl SessionHandle {
         answer.await.unwrap_or(Err(EngineError::Stopping))
     }
 
-    /// The session's state, as of the last commit.
+    /// The session's state, as of the last commit. A commit that is under way is not waited for.
     ///
     /// # Errors
     /// [`EngineError`] when there is no such session, or its log cannot be read.
     pub async fn state(&self) -> Result<Session, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.engine.send(&self.session, Letter::State { reply }).await?;
-        match answer.await.unwrap_or(Err(EngineError::Stopping)) {
-            // Whoever goes on with it, everyone can read it.
-            Err(EngineError::Lease(LeaseError::Held { .. }) | EngineError::CannotPlay { .. }) => {
-                let log = &self.engine.parts().store.log;
-                let until = Seq(u64::from(u32::MAX));
-                let state = read(log, &self.session, &self.session, until).await?.session;
-                if !state.opened {
-                    return Err(Reject::NotFound { session: self.session.clone() }.into());
-                }
-                Ok(state)
-            }
-            state => state,
+        let asked = async {
+            self.engine.send(&self.session, Letter::State { reply }).await?;
+            answer.await.unwrap_or(Err(EngineError::Stopping))
+        };
+        match tokio::time::timeout(ANSWERS_WITHIN, asked).await {
+            // Whoever goes on with it, everyone can read it; also while nobody can write it.
+            Ok(Err(
+                EngineError::Lease(LeaseError::Held { .. }) | EngineError::CannotPlay { .. },
+            )) => self.read_state().await,
+            Ok(Err(error)) if error.is_transient() => self.read_state().await,
+            Ok(state) => state,
+            Err(_) => self.read_state().await,
         }
+    }
+
+    /// The state as the log has it.
+    async fn read_state(&self) -> Result<Session, EngineError> {
+        let log = &self.engine.parts().store.log;
+        let until = Seq(u64::from(u32::MAX));
+        let state = read(log, &self.session, &self.session, until).await?.session;
+        if !state.opened {
+            return Err(Reject::NotFound { session: self.session.clone() }.into());
+        }
+        Ok(state)
     }
 
     /// What the model of an open turn is given, as of the last commit. Whoever goes on with the

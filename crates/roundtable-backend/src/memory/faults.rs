@@ -16,6 +16,8 @@ pub enum Fault {
     Unavailable,
     /// It is refused for good.
     Unstorable,
+    /// There is no room for it.
+    Full,
     /// It is done, and the answer does not arrive.
     AckLost,
     /// It takes this long, and is done then, unless another writer has claimed the session.

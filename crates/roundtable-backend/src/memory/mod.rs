@@ -91,6 +91,7 @@ impl SessionLog for MemoryStore {
             Fault::Conflict => Err(LogError::Conflict { head: batch.expect }),
             Fault::Unavailable => Err(LogError::Unavailable("injected".to_owned())),
             Fault::Unstorable => Err(LogError::Unstorable { what: "injected".to_owned() }),
+            Fault::Full => Err(LogError::Full),
             Fault::AckLost => {
                 self.disk.append(own, &batch)?;
                 Err(LogError::Unavailable("injected: the answer was lost".to_owned()))

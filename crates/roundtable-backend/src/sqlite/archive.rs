@@ -10,7 +10,7 @@ use roundtable_core::projection::Summary;
 use roundtable_ports::{Listed, LogError, Snapshot};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::file::DataFile;
+use super::file::{DataFile, why_not};
 use super::reader::Readers;
 use super::writer::unavailable;
 use super::{FILE, OpenError, directory, read, schema};
@@ -61,7 +61,7 @@ impl SqliteArchive {
         let version = file
             .connect_to_read()
             .and_then(|found| schema::version(&found))
-            .map_err(|error| unusable(error.to_string()))?;
+            .map_err(|error| unusable(why_not(&error)))?;
         let newest = schema::NEWEST;
         match version {
             // A process was ended before it had made the first table.

@@ -31,7 +31,7 @@ use roundtable_core::event::Seq;
 pub use archive::{SessionRow, SnapshotRow, SqliteArchive};
 use bell::Doorbell;
 pub use erase::{EraseError, Words};
-use file::DataFile;
+use file::{DataFile, why_not};
 use liveness::Liveness;
 pub use private::PermissionNotice;
 use reader::Readers;
@@ -132,19 +132,20 @@ impl SqliteStore {
         let permissions = prepare_directory(directory)?;
         // SQLite gives the files beside it the permissions of this one.
         private::make_file(&path).map_err(|error| unusable(&path, &error))?;
-        let mut connection = DataFile::connect(&path).map_err(|error| unusable(&path, &error))?;
-        limit_pages(&connection, bytes).map_err(|error| unusable(&path, &error))?;
+        let mut connection =
+            DataFile::connect(&path).map_err(|error| unusable(&path, &why_not(&error)))?;
+        limit_pages(&connection, bytes).map_err(|error| unusable(&path, &why_not(&error)))?;
         schema::migrate(&mut connection).map_err(|trouble| match trouble {
             Trouble::Newer { version, newest } => {
                 OpenError::Newer { file: path.clone(), version, newest }
             }
             Trouble::Foreign => unusable(&path, &"it is the database of another program"),
-            Trouble::Sqlite(error) => unusable(&path, &error),
+            Trouble::Sqlite(error) => unusable(&path, &why_not(&error)),
         })?;
         let file = DataFile::at(path.clone());
         let bell = Doorbell::start(&file).map_err(|error| unusable(&path, &error))?;
         let readers = Readers::new(file.clone());
-        DataFile::make_room(&connection).map_err(|error| unusable(&path, &error))?;
+        DataFile::make_room(&connection).map_err(|error| unusable(&path, &why_not(&error)))?;
         let writer =
             Writer::start(connection, file.clone()).map_err(|error| unusable(&path, &error))?;
         let liveness = Liveness::new(directory.join("nodes"));

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::future::{Fuse, FusedFuture as _};
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use roundtable_core::event::CallRecord;
@@ -59,7 +60,15 @@ impl ModelCall {
         let mut reply = Reply { text: String::with_capacity(ROOM), ..Reply::default() };
         let mut noted = Noted { bytes: 0, at: started };
         let mut bytes = 0;
-        while let Some(chunk) = stream.next().await {
+        // A note that waits for the store holds nobody up: the answer is read on meanwhile.
+        let mut noting = std::pin::pin!(Fuse::terminated());
+        loop {
+            let chunk = tokio::select! {
+                biased;
+                () = noting.as_mut(), if !noting.is_terminated() => continue,
+                chunk = stream.next() => chunk,
+            };
+            let Some(chunk) = chunk else { break };
             match chunk? {
                 Chunk::Text(text) => {
                     bytes += text.len();
@@ -67,7 +76,11 @@ impl ModelCall {
                     if !overheard.load(Ordering::Relaxed) {
                         self.speech.say(&self.iteration, self.attempt, &text);
                     }
-                    self.note(&reply.text, &mut noted, clock.now()).await;
+                    if noting.is_terminated()
+                        && self.is_to_note(&reply.text, &mut noted, clock.now())
+                    {
+                        noting.set(self.note(reply.text.clone()).fuse());
+                    }
                 }
                 Chunk::ToolCall { name, arguments, reference } => {
                     let call = AskedCall { name, arguments, reference, misfit: None };
@@ -123,17 +136,21 @@ impl ModelCall {
         overheard
     }
 
-    /// Notes how far the answer is, now and then, in case of a crash. It is a courtesy: a failure
-    /// costs nothing but the note.
-    async fn note(&self, text: &str, noted: &mut Noted, now: Timestamp) {
+    /// Whether it is time to note how far the answer is, in case of a crash.
+    fn is_to_note(&self, text: &str, noted: &mut Noted, now: Timestamp) -> bool {
         let config = &self.engine.parts().config;
         let waited = now.duration_since(noted.at).unsigned_abs();
         if text.len() - noted.bytes < config.draft_bytes && waited < config.draft_every {
-            return;
+            return false;
         }
         *noted = Noted { bytes: text.len(), at: now };
+        true
+    }
+
+    /// Notes how far the answer is. It is a courtesy: a failure costs nothing but the note.
+    async fn note(&self, text: String) {
         self.noted.store(true, Ordering::Relaxed);
-        let _ = self.engine.parts().store.drafts.put_draft(&self.own, &self.iteration, text).await;
+        let _ = self.engine.parts().store.drafts.put_draft(&self.own, &self.iteration, &text).await;
     }
 }
 

@@ -15,7 +15,7 @@ use roundtable_core::{Live, Reject};
 use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
 
 use super::letter::{Asker, Letter, Reply, Waiter};
-use super::{Halt, SessionTask, load};
+use super::{SessionTask, load};
 use crate::error::EngineError;
 
 /// How often a commit that failed is decided anew.
@@ -38,10 +38,18 @@ enum Answer {
     Report(Result<(), Reject>),
 }
 
+/// Letters that were not committed, and why.
+pub(super) struct Failed {
+    pub letters: Vec<Letter>,
+    pub error: EngineError,
+    /// Whether the state in memory is what the log says, so that trying again makes sense.
+    pub fresh: bool,
+}
+
 impl SessionTask {
     /// Decides on letters one after another and commits them together. If the commit fails, the
     /// decisions are dropped and taken again on what the log says now.
-    pub(super) async fn process(&mut self, letters: Vec<Letter>) -> Result<(), Halt> {
+    pub(super) async fn try_commit(&mut self, letters: Vec<Letter>) -> Result<(), Failed> {
         let mut failure = EngineError::Stopping;
         let mut unsure = Vec::new();
         for attempt in 0..TRIES {
@@ -67,21 +75,13 @@ impl SessionTask {
                             self.deliver(letters, committed).await;
                             return Ok(());
                         }
-                        Err(error) => {
-                            failure = error;
-                            break;
-                        }
+                        Err(error) => return Err(Failed { letters, error, fresh: false }),
                     }
                 }
-                Err(LogError::Unstorable { what }) => return self.set_aside(letters, &what).await,
-                Err(error) => {
-                    failure = error.into();
-                    break;
-                }
+                Err(error) => return Err(Failed { letters, error: error.into(), fresh: false }),
             }
         }
-        letters.into_iter().for_each(|letter| letter.refuse(&failure));
-        Err(Halt::Lost(failure))
+        Err(Failed { letters, error: failure, fresh: true })
     }
 
     /// Reads the session again after a commit that failed, and finds out whether one of those that

@@ -1,6 +1,7 @@
 //! A session's task: receive, decide, commit, evolve, reconcile. The one writer of its log.
 
 mod commit;
+mod hold;
 mod letter;
 mod load;
 mod quiet;

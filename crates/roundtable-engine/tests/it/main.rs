@@ -18,6 +18,7 @@ mod deltas;
 mod depth;
 mod failures;
 mod forks;
+mod full;
 mod isolation;
 mod nested;
 mod nodes;

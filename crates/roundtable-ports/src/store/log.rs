@@ -98,6 +98,15 @@ pub enum LogError {
         /// What is wrong with it.
         what: String,
     },
+    /// Another process holds the write lock of the store for too long. Nothing was written.
+    #[error(
+        "another process holds the write lock of the store; nothing was written. Try again; if it \
+         persists, find the process that has the database open in a long transaction and end it"
+    )]
+    Busy,
+    /// There is no room for more. Nothing was written.
+    #[error("the disk of the store is full; nothing was written. Free some space and try again")]
+    Full,
     /// What is stored cannot be read.
     #[error("the log of {session} is damaged at {seq}: {what}")]
     Damaged {
@@ -114,7 +123,11 @@ impl LogError {
     /// Whether the same may go through when it is tried again on fresh state.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Conflict { .. } | Self::Unavailable(_) | Self::Duplicate { .. } => true,
+            Self::Conflict { .. }
+            | Self::Unavailable(_)
+            | Self::Busy
+            | Self::Full
+            | Self::Duplicate { .. } => true,
             Self::Fenced { .. } | Self::Unstorable { .. } | Self::Damaged { .. } => false,
         }
     }
