@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
+use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
 /// How much is allowed.
@@ -60,6 +61,8 @@ pub(crate) struct Shared {
     /// Who may call just now.
     pub access: Access,
     pub limits: Limits,
+    /// The validators of inputs.
+    pub schemas: Schemas,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
     /// Whose turn it is to catch up.
@@ -84,6 +87,7 @@ impl App {
             sessions: Sessions::new(engine),
             access: Access::default(),
             limits: Limits::default(),
+            schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),
             stopping: CancellationToken::new(),

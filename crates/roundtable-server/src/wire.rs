@@ -229,14 +229,17 @@ impl ContextRequest {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContextResult {
     /// The id of the request.
+    #[schemars(length(max = 64))]
     pub request_id: String,
     /// Whether it was found out.
     pub success: bool,
     /// What was found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200000))]
     pub result: Option<String>,
     /// Why it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 20000))]
     pub error: Option<String>,
 }
 

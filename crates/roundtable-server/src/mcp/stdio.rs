@@ -17,6 +17,7 @@ use super::Mcp;
 use crate::access::Access;
 use crate::app::{App, Shared};
 use crate::auth::Principal;
+use crate::schema::Schemas;
 use crate::server::Settings;
 use crate::sessions::Sessions;
 
@@ -56,6 +57,7 @@ where
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
+        schemas: Schemas::default(),
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;
