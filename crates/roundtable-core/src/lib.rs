@@ -20,6 +20,7 @@ pub mod message;
 mod message_context;
 pub mod projection;
 pub mod prompt;
+pub mod quota;
 mod reject;
 pub mod round;
 pub mod scope;

@@ -11,6 +11,7 @@ mod inbox;
 mod lease;
 mod lineage;
 mod liveness;
+mod quota;
 mod read;
 mod reader;
 mod row;

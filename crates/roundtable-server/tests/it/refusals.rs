@@ -84,7 +84,10 @@ async fn an_array_is_not_accepted_in_the_arguments_of_a_tool() {
         let refused = caller.tool("start_roundtable", arguments).await.expect_err("a refusal");
         assert!(refused.error.contains("budget must not be an array"), "{refused:?}");
     }
-    assert_eq!(running.engine.select(&Selection::default(), 9).await.expect("sessions"), Vec::new());
+    assert_eq!(
+        running.engine.select(&Selection::default(), 9).await.expect("sessions"),
+        Vec::new()
+    );
     running.stop().await;
 }
 
