@@ -96,7 +96,9 @@ impl Spend {
         }
     }
 
-    pub(crate) fn plus(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls.saturating_add(other.calls),
             tokens: self.tokens.saturating_add(other.tokens),
@@ -104,7 +106,9 @@ impl Spend {
         }
     }
 
-    fn minus(self, other: Self) -> Self {
+    /// What is left of this without the other, never below nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(other.calls),
             tokens: self.tokens.saturating_sub(other.tokens),

@@ -23,6 +23,7 @@ mod message_context;
 mod printable;
 pub mod projection;
 pub mod prompt;
+pub mod quota;
 mod reject;
 pub mod round;
 pub mod scope;

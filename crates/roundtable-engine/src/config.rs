@@ -1,6 +1,9 @@
 //! How an engine runs.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use roundtable_ports::Allowances;
 
 /// How an engine runs.
 #[derive(Debug, Clone)]
@@ -28,6 +31,8 @@ pub struct Config {
     pub draft_every: Duration,
     /// After how many events a loaded session writes a snapshot.
     pub snapshot_every: u64,
+    /// How much may be spent per day; without it, nothing is checked.
+    pub allowances: Option<Arc<dyn Allowances>>,
 }
 
 impl Default for Config {
@@ -44,6 +49,7 @@ impl Default for Config {
             draft_bytes: 2048,
             draft_every: Duration::from_secs(1),
             snapshot_every: 500,
+            allowances: None,
         }
     }
 }

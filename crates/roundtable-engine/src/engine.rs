@@ -7,6 +7,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::event::{Opening, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::Command;
+use roundtable_ports::CommandKey;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -92,13 +93,26 @@ impl Engine {
     pub async fn open_as(
         &self,
         id: &SessionId,
-        mut opening: Opening,
+        opening: Opening,
         command: Option<CommandId>,
+    ) -> Result<SessionHandle, EngineError> {
+        self.open_keyed(id, opening, command.map(CommandKey::from)).await
+    }
+
+    /// The same, under a key that stands for the request that it was made of.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused, or something that its agents need is missing.
+    pub async fn open_keyed(
+        &self,
+        id: &SessionId,
+        mut opening: Opening,
+        key: Option<CommandKey>,
     ) -> Result<SessionHandle, EngineError> {
         self.0.parts.check(&opening.agents)?;
         self.0.parts.weigh(&mut opening.agents);
         let handle = self.session(id);
-        handle.command(Command::Open(Box::new(opening)), command).await?;
+        handle.command_keyed(Command::Open(Box::new(opening)), key).await?;
         Ok(handle)
     }
 

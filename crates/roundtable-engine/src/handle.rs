@@ -9,7 +9,7 @@ use roundtable_core::id::{CommandId, SessionId, TurnId};
 use roundtable_core::input::{Command, Say};
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::session::Session;
-use roundtable_ports::{LeaseError, Posted, Receipt};
+use roundtable_ports::{CommandKey, LeaseError, Posted, Receipt};
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
@@ -54,21 +54,47 @@ impl SessionHandle {
         command: Command,
         id: Option<CommandId>,
     ) -> Result<Receipt, EngineError> {
-        match self.command_here(command.clone(), id.clone()).await {
+        self.command_keyed(command, id.map(CommandKey::from)).await
+    }
+
+    /// The same, under an id that stands for more than the command says.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused or cannot be committed; then nothing changed.
+    pub async fn command_keyed(
+        &self,
+        command: Command,
+        key: Option<CommandKey>,
+    ) -> Result<Receipt, EngineError> {
+        match self.command_here(command.clone(), key.clone()).await {
             Err(EngineError::Lease(LeaseError::Held { .. })) => {
                 let fresh =
                     || CommandId::new(&self.engine.parts().ids.fresh()).map_err(Reject::from);
-                let id = id.map_or_else(fresh, Ok)?;
-                let posted = Posted { id, session: self.session.clone(), command };
+                let CommandKey { id, digest } =
+                    key.map_or_else(|| fresh().map(CommandKey::from), Ok)?;
+                let posted = Posted { id, session: self.session.clone(), command, digest };
                 inbox::send(&self.engine, posted).await
             }
             Err(refused @ EngineError::Reject(_)) => {
-                if let Some(id) = &id {
-                    inbox::withdraw(&self.engine, &self.session, id).await;
+                if let Some(key) = &key {
+                    inbox::withdraw(&self.engine, &self.session, &key.id).await;
                 }
                 Err(refused)
             }
             done => done,
+        }
+    }
+
+    /// The receipt of a command that was committed under this key.
+    ///
+    /// # Errors
+    /// [`EngineError::CommandReused`] when the id stands for something else.
+    pub async fn find_receipt(&self, key: &CommandKey) -> Result<Option<Receipt>, EngineError> {
+        let found = self.engine.parts().store.log.find_command(&self.session, &key.id).await?;
+        match found {
+            Some(record) if Some(&record.digest) == key.digest.as_ref() => Ok(Some(record.receipt)),
+            Some(record) => Err(EngineError::CommandReused { id: record.id }),
+            None => Ok(None),
         }
     }
 
@@ -84,7 +110,7 @@ impl SessionHandle {
         let message_id = say.context.message_id().to_owned();
         let reply = Reply::RoundOver { message_id, committed: committed.clone(), reply };
         let command = Arc::new(Command::Say(say));
-        let letter = Letter::Command { command: command.clone(), id: None, reply };
+        let letter = Letter::Command { command: command.clone(), key: None, reply };
         self.engine.send(&self.session, letter).await?;
         match (answer.await, committed.get()) {
             (Ok(Err(EngineError::Lease(LeaseError::Held { .. }))), _) => {
@@ -100,11 +126,11 @@ impl SessionHandle {
     pub(crate) async fn command_here(
         &self,
         command: Command,
-        id: Option<CommandId>,
+        key: Option<CommandKey>,
     ) -> Result<Receipt, EngineError> {
         let (reply, answer) = oneshot::channel();
         let (command, reply) = (Arc::new(command), Reply::Committed(reply));
-        self.engine.send(&self.session, Letter::Command { command, id, reply }).await?;
+        self.engine.send(&self.session, Letter::Command { command, key, reply }).await?;
         answer.await.unwrap_or(Err(EngineError::Stopping))
     }
 

@@ -13,6 +13,7 @@ mod handle;
 mod inbox;
 mod parts;
 mod permit;
+mod quota;
 mod scheduler;
 mod speech;
 mod subscribe;

@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
+use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
 /// How many answers may be given at once: more than can be pending, because a round may need all.
@@ -75,6 +76,8 @@ pub(crate) struct Shared {
     pub limits: Limits,
     /// Who decides on tool calls over MCP.
     pub approvals: Approvals,
+    /// The validators of inputs.
+    pub schemas: Schemas,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
     /// Whose turn it is to catch up.
@@ -100,6 +103,7 @@ impl App {
             access: Access::default(),
             limits: Limits::default(),
             approvals: Approvals::default(),
+            schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),
             stopping: CancellationToken::new(),

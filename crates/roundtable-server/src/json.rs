@@ -10,27 +10,27 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use roundtable::core::json::MAX_LEVELS;
+use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, de};
 use serde_json::{Map, Number, Value};
 
 use crate::app::{App, Limits};
 use crate::problem::Problem;
+use crate::schema::Misfit;
 
 /// A body of a known form.
 pub(crate) struct Strict<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<App> for Strict<T> {
+impl<T: DeserializeOwned + JsonSchema + 'static> FromRequest<App> for Strict<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         let value = parse(&read(&parts.headers, body, &app.limits).await?)?;
-        let body = T::deserialize(value).map_err(|error| {
-            Problem::bad_request(
-                "invalid",
-                format!("the body does not fit: {error}; GET /openapi.json describes it"),
-            )
+        let body = app.schemas.read(&value).map_err(|Misfit { reason, what }| {
+            let what = format!("invalid body: {what}; GET /openapi.json describes it");
+            Problem::bad_request(reason, what)
         })?;
         Ok(Self(body))
     }

@@ -20,6 +20,7 @@
 mod access;
 mod app;
 mod auth;
+mod bounds;
 mod connections;
 mod debate;
 mod feed;
@@ -32,6 +33,7 @@ mod openapi;
 mod patient;
 mod problem;
 mod routes;
+mod schema;
 mod server;
 mod sessions;
 mod sse;

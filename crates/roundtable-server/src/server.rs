@@ -17,6 +17,7 @@ use crate::connections;
 use crate::gate::Gate;
 use crate::mcp::{self, Mcp, McpService, Memory};
 use crate::routes::{self, Door};
+use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
 /// How a server runs.
@@ -69,6 +70,7 @@ impl Server {
             access: settings.access.clone(),
             limits: settings.limits.clone(),
             approvals: settings.approvals,
+            schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),
             stopping: CancellationToken::new(),

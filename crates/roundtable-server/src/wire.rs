@@ -306,6 +306,7 @@ impl From<Decision> for core::Decision {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContextResult {
     /// The id of the request.
+    #[schemars(length(max = 64))]
     pub request_id: String,
     /// Whether the request was fulfilled. Required for questions; with a decision it follows from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -316,9 +317,11 @@ pub(crate) struct ContextResult {
     pub decision: Option<Decision>,
     /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200000))]
     pub result: Option<String>,
     /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 20000))]
     pub error: Option<String>,
 }
 

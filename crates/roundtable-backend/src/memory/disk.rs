@@ -13,6 +13,7 @@ use roundtable_ports::{
 };
 use tokio::sync::watch;
 
+use super::quota::{Line, owner_of};
 use super::vectors::Piles;
 
 /// An event with the epoch of the writer who committed it.
@@ -25,16 +26,16 @@ pub struct StoredEvent {
 }
 
 #[derive(Default)]
-struct Kept {
+pub(super) struct Kept {
     epoch: u64,
     owner: Option<NodeId>,
-    origin: Option<Origin>,
-    events: Vec<StoredEvent>,
-    rows: Vec<Row>,
+    pub origin: Option<Origin>,
+    pub events: Vec<StoredEvent>,
+    pub rows: Vec<Row>,
     commands: HashMap<CommandId, CommandRecord>,
     snapshot: Option<Snapshot>,
     drafts: BTreeMap<IterationId, String>,
-    summary: Option<Summary>,
+    pub summary: Option<Summary>,
 }
 
 impl Kept {
@@ -53,11 +54,13 @@ impl Kept {
 }
 
 #[derive(Default)]
-struct Tables {
-    sessions: HashMap<SessionId, Kept>,
+pub(super) struct Tables {
+    pub sessions: HashMap<SessionId, Kept>,
     newest: Vec<SessionId>,
     inbox: BTreeMap<(SessionId, CommandId), (Posted, Option<Answered>)>,
     alive: HashSet<NodeId>,
+    /// What running model calls may spend.
+    pub line: Line,
 }
 
 impl Tables {
@@ -80,7 +83,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    fn tables(&self) -> MutexGuard<'_, Tables> {
+    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -149,6 +152,8 @@ impl Disk {
             kept.summary = Some(batch.summary.clone());
             is_new
         };
+        let owner = tables.sessions.get(&own.session).map(|kept| owner_of(&tables, kept));
+        tables.line.follow(&owner.unwrap_or_default(), batch.rows);
         if is_new {
             tables.newest.push(own.session.clone());
         }

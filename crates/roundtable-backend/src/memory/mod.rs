@@ -3,6 +3,7 @@
 
 mod disk;
 mod faults;
+mod quota;
 mod vectors;
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,9 +13,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
+use roundtable_core::quota::{Day, Spending};
 use roundtable_ports::{
-    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
-    LogError, Ownership, Posted, Rings, Selection, SessionLog, Snapshot,
+    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Holdings, Inbox, LeaseError, Leases,
+    Listed, LogError, Owner, Ownership, Posted, Quotas, Rings, Selection, SessionLog, Snapshot,
 };
 use tokio::sync::watch;
 
@@ -223,6 +225,22 @@ impl Directory for MemoryStore {
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
         Ok(self.disk.next_wake())
+    }
+}
+
+#[async_trait]
+impl Quotas for MemoryStore {
+    async fn spending(
+        &self,
+        owner: Option<&Owner>,
+        day: Day,
+        up_to: Option<&IterationId>,
+    ) -> Result<Spending, LogError> {
+        Ok(self.disk.spending(owner, day, up_to))
+    }
+
+    async fn holdings(&self, owner: Option<&Owner>) -> Result<Holdings, LogError> {
+        Ok(self.disk.holdings(owner))
     }
 }
 

@@ -142,8 +142,9 @@ fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Lin
     };
     let at = batch.events.first().map_or(0, |sealed| nanoseconds(sealed.event.at));
     let sql = "INSERT INTO session (id, parent, parent_seq, head, head_hash, kind, topic, tenant, status, \
-               rounds_completed, current_round, has_work, wake_at, created_at, updated_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?7, '', 0, 1, 0, NULL, ?6, ?6)";
+               rounds_completed, current_round, has_work, wake_at, created_at, updated_at, actor) \
+               VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?7, '', 0, 1, 0, NULL, ?6, ?6, \
+               (SELECT actor FROM session WHERE id = ?2))";
     let parent = batch.origin.as_ref().map(|origin| origin.session.as_str());
     let base = batch.origin.as_ref().map_or(Seq(0), |origin| origin.seq);
     let (session, tenant) = (own.session.as_str(), &batch.summary.tenant);
@@ -235,10 +236,11 @@ fn put_summary(
     batch: &Owned,
 ) -> Result<(), LogError> {
     let summary = &batch.summary;
+    let bytes: usize = batch.events.iter().map(|sealed| sealed.body.len()).sum();
     // The tenant stays what it was at the start, so its index is left alone.
     let sql = "UPDATE session SET head = ?2, head_hash = ?3, kind = ?4, topic = ?5, status = ?6, \
                rounds_completed = ?7, current_round = ?8, has_work = ?9, wake_at = ?10, \
-               updated_at = coalesce(?11, updated_at) WHERE id = ?1";
+               updated_at = coalesce(?11, updated_at), bytes = bytes + ?12 WHERE id = ?1";
     let values = params![
         session.as_str(),
         head.0,
@@ -251,6 +253,7 @@ fn put_summary(
         summary.has_work,
         summary.wake_at.map(nanoseconds),
         batch.events.last().map(|sealed| nanoseconds(sealed.event.at)),
+        bytes,
     ];
     execute(connection, sql, values)
 }

@@ -12,6 +12,7 @@ mod lease;
 mod lineage;
 mod liveness;
 mod private;
+mod quota;
 mod read;
 mod reader;
 mod row;

@@ -12,10 +12,11 @@ use rusqlite::{Batch, Connection};
 use crate::process::{Node, Role};
 use crate::table::{Table, lines, session, shell};
 
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("../../src/sqlite/schema/1.sql"),
     include_str!("../../src/sqlite/schema/2.sql"),
     include_str!("../../src/sqlite/schema/3.sql"),
+    include_str!("../../src/sqlite/schema/4.sql"),
 ];
 
 /// Brings the file to its form before a step, then begins that step and does not finish: so many

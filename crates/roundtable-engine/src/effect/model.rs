@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::{Fuse, FusedFuture as _};
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
+use roundtable_core::budget::Spend;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
 use roundtable_core::input::{AskedCall, Reply, Report};
 use roundtable_core::json;
-use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, Ownership};
+use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, Owner, Ownership};
 
 use crate::engine::Engine;
 use crate::permit;
+use crate::quota::Admission;
 use crate::speech::{ROOM, Speech};
 
 /// A model call.
@@ -25,6 +27,10 @@ pub(crate) struct ModelCall {
     pub attempt: u32,
     pub speech: Arc<Speech>,
     pub own: Ownership,
+    /// Whose session it is.
+    pub owner: Owner,
+    /// What is set aside for the call.
+    pub reserved: Spend,
     /// Set when something of this session was noted.
     pub noted: Arc<AtomicBool>,
 }
@@ -34,6 +40,16 @@ impl ModelCall {
     pub async fn make(self, request: ModelRequest) -> Report {
         let (iteration, attempt) = (self.iteration.clone(), self.attempt);
         let engine = self.engine.clone();
+        let admission = Admission {
+            engine: &engine,
+            owner: &self.owner,
+            iteration: &iteration,
+            reserved: self.reserved,
+        };
+        // Before a permit is taken: whoever is ahead may wait for one.
+        if let Err(refused) = admission.wait().await {
+            return Report::ModelFailed { iteration, attempt, error: refused.to_string() };
+        }
         let _permit = permit::take(engine.permits()).await;
         let answer = AssertUnwindSafe(self.ask(request)).catch_unwind().await;
         match answer {

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, NestedPrompt, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId};
 use roundtable_core::input::{Command, Env, Input, OnBusy, Report};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::{Live, Reject};
-use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
+use roundtable_ports::{
+    Batch, CommandKey, CommandRecord, EvaluateError, Evaluation, LogError, Receipt,
+};
 
 use super::letter::{Asker, Letter, Reply, Waiter};
 use super::{SessionTask, load};
@@ -103,8 +106,8 @@ impl SessionTask {
 
     async fn decide(&mut self, letter: &Letter, staged: &mut Staged) -> Answer {
         match letter {
-            Letter::Command { command, id, .. } => {
-                Answer::Command(self.decide_command(command, id.as_ref(), staged).await)
+            Letter::Command { command, key, .. } => {
+                Answer::Command(self.decide_command(command, key.as_ref(), staged).await)
             }
             Letter::Report { report, partials } => {
                 let partials = partials.clone();
@@ -136,13 +139,14 @@ impl SessionTask {
     async fn decide_command(
         &mut self,
         command: &Arc<Command>,
-        id: Option<&CommandId>,
+        key: Option<&CommandKey>,
         staged: &mut Staged,
     ) -> Result<Receipt, EngineError> {
         if self.is_draining() {
             return Err(EngineError::Stopping);
         }
-        let digest = id.map(|_| Digest::of_json(command));
+        let id = key.map(|key| &key.id);
+        let digest = key.map(|key| digest_of(key, command));
         if let Some(recorded) = self.find_command(id, staged).await? {
             if Some(&recorded.digest) != digest.as_ref() {
                 return Err(EngineError::CommandReused { id: recorded.id });
@@ -195,9 +199,14 @@ impl SessionTask {
     }
 
     fn step(&mut self, input: &Input, env: &Env, staged: &mut Staged) -> Result<(), Reject> {
+        let before = self.live.session.account.spent;
         let events = self.live.step(input, env, self.starts())?;
         staged.rows.extend(events.iter().flat_map(rows));
         staged.events.extend(events.into_iter().map(Arc::new));
+        let amount = self.live.session.account.spent.minus(before);
+        if amount != Spend::default() {
+            staged.rows.push(Row::Spent { amount, at: env.now });
+        }
         Ok(())
     }
 
@@ -325,6 +334,11 @@ impl SessionTask {
             drop(waiter.reply.send(Ok(evaluation)));
         }
     }
+}
+
+/// What a command stands for under its id.
+pub(crate) fn digest_of(key: &CommandKey, command: &Command) -> Digest {
+    key.digest.clone().unwrap_or_else(|| Digest::of_json(command))
 }
 
 /// The model call whose whole answer a report brings: what it had said before is of no use.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use roundtable_core::event::NestedPrompt;
-use roundtable_core::id::{CommandId, IterationId, ToolCallId, TurnId};
+use roundtable_core::id::{IterationId, ToolCallId, TurnId};
 use roundtable_core::input::{Command, Input};
 use roundtable_core::session::Session;
-use roundtable_ports::{EvaluateError, Evaluation, Receipt};
+use roundtable_ports::{CommandKey, EvaluateError, Evaluation, Receipt};
 use tokio::sync::oneshot;
 
 use crate::error::EngineError;
@@ -16,7 +16,7 @@ use crate::error::EngineError;
 /// for several dozen letters, and most sessions wait with an empty one.
 pub(crate) enum Letter {
     /// A caller wants something.
-    Command { command: Arc<Command>, id: Option<CommandId>, reply: Reply },
+    Command { command: Arc<Command>, key: Option<CommandKey>, reply: Reply },
     /// A caller wants to know the state.
     State { reply: oneshot::Sender<Result<Session, EngineError>> },
     /// An effect is done. Partials are those of a process that is gone.

@@ -25,6 +25,7 @@ use roundtable_core::input::Report;
 use roundtable_ports::Ownership;
 use tokio::sync::mpsc;
 
+pub(crate) use commit::digest_of;
 pub(crate) use letter::{Letter, Reply};
 pub use load::SNAPSHOT_VERSION;
 pub(crate) use load::read;

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use roundtable_core::budget::Spend;
 use roundtable_core::debate::Measuring;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, RoundId, ToolCallId, TurnId};
+use roundtable_core::iteration::Phase;
 use roundtable_core::prompt::Prompt;
 use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Budget, Listener, ModelRequest, RunScope, ToolChoice};
+use roundtable_ports::{Budget, Listener, ModelRequest, Owner, RunScope, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
@@ -45,6 +47,10 @@ impl SessionTask {
         let prompt = self.live.window.prompt_name(&self.live.session, id)?.to_owned();
         let turn = self.live.session.round.as_ref()?.find_turn(id)?;
         let agent = self.live.session.find_agent(&turn.agent)?;
+        let reserved = match turn.iteration.as_ref().map(|iteration| &iteration.phase) {
+            Some(Phase::AwaitingModel { reserved, .. }) => *reserved,
+            _ => Spend::default(),
+        };
         let parts = self.engine.parts();
         let request = ModelRequest {
             key: iteration.clone(),
@@ -68,6 +74,11 @@ impl SessionTask {
             attempt,
             speech: self.speech.clone(),
             own: self.own.clone(),
+            owner: Owner {
+                tenant: self.live.session.tenant.clone(),
+                actor: self.live.session.actor.clone(),
+            },
+            reserved,
             noted: self.noted.clone(),
         };
         Some(self.spawn(CancellationToken::new(), call.make(request)))

@@ -34,6 +34,22 @@ pub struct CommandRecord {
     pub receipt: Receipt,
 }
 
+/// The name of a command, chosen by its caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandKey {
+    /// Its id.
+    pub id: CommandId,
+    /// What it stands for, where that is more than the command says: the request that it was made of.
+    /// Without one, the digest of the command.
+    pub digest: Option<Digest>,
+}
+
+impl From<CommandId> for CommandKey {
+    fn from(id: CommandId) -> Self {
+        Self { id, digest: None }
+    }
+}
+
 /// One commit: all of it, or nothing.
 #[derive(Debug, Clone)]
 pub struct Batch<'a> {

@@ -4,6 +4,7 @@ mod bell;
 mod inbox;
 mod leases;
 mod log;
+mod quota;
 mod vectors;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,8 @@ use roundtable_core::settings::Kind;
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
 pub use leases::{LeaseError, Leases, Ownership};
-pub use log::{Batch, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
+pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
+pub use quota::{Allowances, Holdings, Owner, Quotas};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
 
 /// What running model calls have said so far: overwritable rows, not events.
@@ -109,7 +111,7 @@ pub trait Directory: Send + Sync {
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
 }
 
-/// A place to keep sessions: the seven sides of one backend.
+/// A place to keep sessions: the eight sides of one backend.
 #[derive(Clone)]
 pub struct Store {
     /// The truth.
@@ -126,13 +128,15 @@ pub struct Store {
     pub inbox: Arc<dyn Inbox>,
     /// What texts mean.
     pub vectors: Arc<dyn Vectors>,
+    /// What sessions spend and hold.
+    pub quotas: Arc<dyn Quotas>,
 }
 
 impl Store {
     /// A store whose sides are one and the same thing.
     pub fn of<B>(backend: Arc<B>) -> Self
     where
-        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + 'static,
+        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + Quotas + 'static,
     {
         Self {
             log: backend.clone(),
@@ -141,7 +145,8 @@ impl Store {
             drafts: backend.clone(),
             directory: backend.clone(),
             inbox: backend.clone(),
-            vectors: backend,
+            vectors: backend.clone(),
+            quotas: backend,
         }
     }
 }

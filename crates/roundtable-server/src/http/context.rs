@@ -19,9 +19,13 @@ use crate::wire::{Answers, ContextRequest, ContextResult};
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
+/// How many characters an idempotency key may have.
+const KEY: usize = 200;
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Provided {
+    #[schemars(length(max = 256))]
     context_results: Vec<ContextResult>,
 }
 
@@ -59,7 +63,11 @@ pub(crate) fn routes() -> Vec<Route> {
 
 /// The header that makes sending something again do nothing twice.
 pub(crate) fn idempotency_key() -> Param {
-    Param::header("Idempotency-Key", "Sent again with the same key, nothing is done twice.")
+    Param::header(
+        "Idempotency-Key",
+        "The same key with the same body returns the first outcome; with another body it is refused.",
+        KEY,
+    )
 }
 
 async fn provide(

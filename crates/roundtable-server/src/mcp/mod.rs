@@ -26,6 +26,8 @@ use crate::auth::Principal;
 
 pub(crate) use http::{McpService, Memory, routes, service};
 pub use stdio::{serve_pipes, serve_stdio};
+#[cfg(test)]
+pub(crate) use tools::all as tools;
 
 /// What a client's model is told of the server.
 const INSTRUCTIONS: &str = "Roundtable holds debates among several AI agents. \

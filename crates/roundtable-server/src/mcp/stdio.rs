@@ -17,6 +17,7 @@ use super::Mcp;
 use crate::access::Access;
 use crate::app::{App, Shared};
 use crate::auth::Principal;
+use crate::schema::Schemas;
 use crate::server::Settings;
 use crate::sessions::Sessions;
 
@@ -57,6 +58,7 @@ where
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
         approvals: settings.approvals,
+        schemas: Schemas::default(),
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;

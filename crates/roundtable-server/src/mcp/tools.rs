@@ -33,6 +33,7 @@ use crate::debate::detail::{
 use crate::debate::{self, By, Caller};
 use crate::openapi::schema_settings;
 use crate::problem::Problem;
+use crate::schema::Misfit;
 use crate::sessions::{Action, Authorized};
 
 /// What a tool does to the world.
@@ -47,7 +48,7 @@ enum Does {
 }
 
 /// All tools.
-pub(super) fn all() -> Vec<Tool> {
+pub(crate) fn all() -> Vec<Tool> {
     let mut tools = holding();
     tools.extend(reading());
     tools
@@ -192,7 +193,8 @@ pub(super) async fn call(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     if !all().iter().any(|tool| tool.name == request.name) {
-        return Err(ErrorData::invalid_params(format!("Unknown tool: {}", request.name), None));
+        let name: String = request.name.chars().filter(|c| !c.is_control()).take(64).collect();
+        return Err(ErrorData::invalid_params(format!("Unknown tool: {name}"), None));
     }
     let calling = Calling { app, caller, context, watch: &Progress::of(context) };
     Ok(match calling.answer(request).await {
@@ -294,58 +296,55 @@ async fn dispatch(
     app: &App,
     caller: &Principal,
     name: &str,
-    arguments: Value,
+    given: Value,
     by: By<'_>,
 ) -> Result<Value, Problem> {
     let read = |id: String| async move { app.sessions.authorize(caller, Action::Read, &id).await };
     let change =
         |id: String| async move { app.sessions.authorize(caller, Action::Change, &id).await };
+    let arguments = Arguments { app, tool: name, value: given };
     match name {
-        "start_roundtable" => {
-            value(debate::start(app, caller, parse::<Start>(name, arguments)?, by).await?)
-        }
+        "start_roundtable" => value(debate::start(app, caller, arguments.read()?, by).await?),
         "continue_roundtable" => {
-            let About { session_id, asked } = parse(name, arguments)?;
+            let About { session_id, asked } = arguments.read()?;
             value(debate::go_on(app, &change(session_id).await?, asked, by).await?)
         }
         "synthesize_debate" => {
-            let About { session_id, asked: SumUp { synthesizer } } = parse(name, arguments)?;
+            let About { session_id, asked: SumUp { synthesizer } } = arguments.read()?;
             let session = change(session_id).await?;
             value(debate::synthesize(app, &session, synthesizer.as_deref()).await?)
         }
         "control_session" => {
-            let About { session_id, asked: Told { action } } = parse(name, arguments)?;
+            let About { session_id, asked: Told { action } } = arguments.read()?;
             value(debate::control(app, &change(session_id).await?, action).await?)
         }
         "get_consensus" => {
-            let OfRound { session_id, round_number } = parse(name, arguments)?;
+            let OfRound { session_id, round_number } = arguments.read()?;
             value(debate::consensus(app, &read(session_id).await?, round_number).await?)
         }
         "get_agents" => {
-            let JsonNothing {} = parse(name, arguments)?;
+            let JsonNothing {} = arguments.read()?;
             value(debate::agents(app))
         }
-        "list_sessions" => {
-            value(debate::list(app, caller, parse::<Debates>(name, arguments)?).await?)
-        }
+        "list_sessions" => value(debate::list(app, caller, arguments.read()?).await?),
         "get_thoughts" => {
-            let OfAgent { session_id, agent_id } = parse(name, arguments)?;
+            let OfAgent { session_id, agent_id } = arguments.read()?;
             value(debate::thoughts(app, &read(session_id).await?, &agent_id).await?)
         }
         "export_session" => {
-            let Export { session_id, format } = parse(name, arguments)?;
+            let Export { session_id, format } = arguments.read()?;
             value(debate::export(app, &read(session_id).await?, format).await?)
         }
         "get_round_details" => {
-            let OfCertainRound { session_id, round_number } = parse(name, arguments)?;
+            let OfCertainRound { session_id, round_number } = arguments.read()?;
             value(debate::round(app, &read(session_id).await?, round_number).await?)
         }
         "get_response_detail" => {
-            let OfResponses { session_id, agent_id, round_number } = parse(name, arguments)?;
+            let OfResponses { session_id, agent_id, round_number } = arguments.read()?;
             value(debate::responses(app, &read(session_id).await?, &agent_id, round_number).await?)
         }
         _ => {
-            let OfCitations { session_id, round_number, agent_id } = parse(name, arguments)?;
+            let OfCitations { session_id, round_number, agent_id } = arguments.read()?;
             let session = read(session_id).await?;
             value(debate::citations(app, &session, round_number, agent_id.as_deref()).await?)
         }
@@ -375,10 +374,19 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T, Problem> {
-    T::deserialize(arguments).map_err(|error| {
-        Problem::bad_request("invalid", format!("{tool}: {error}; see its input schema"))
-    })
+/// Reads the arguments of a tool.
+struct Arguments<'a> {
+    app: &'a App,
+    tool: &'a str,
+    value: Value,
+}
+
+impl Arguments<'_> {
+    fn read<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T, Problem> {
+        self.app.schemas.read(&self.value).map_err(|Misfit { reason, what }| {
+            Problem::bad_request(reason, format!("{}: {what}; see its input schema", self.tool))
+        })
+    }
 }
 
 fn value(answer: impl Serialize) -> Result<Value, Problem> {

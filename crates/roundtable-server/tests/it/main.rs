@@ -22,6 +22,7 @@ mod kit;
 mod mcp;
 mod pipes;
 mod race;
+mod refusals;
 mod session;
 mod strict;
 mod waiting;

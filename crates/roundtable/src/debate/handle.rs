@@ -154,7 +154,11 @@ impl Debate {
                 }
                 if record.status == Status::Completed && record.round(number).is_none() {
                     let hint = "no such round will follow; open another debate, or fork this one";
-                    return Err(Reject::NotActive { status: "completed", hint }.into());
+                    return Err(Reject::NotActive {
+                        status: "completed".into(),
+                        hint: hint.into(),
+                    }
+                    .into());
                 }
             }
         }

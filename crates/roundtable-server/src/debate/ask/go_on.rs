@@ -25,6 +25,7 @@ pub(crate) struct GoOn {
     pub after_round: Option<u32>,
     /// The token of the turn that you bring in, after an answer with status needs_turn.
     #[serde(default)]
+    #[schemars(length(max = 64))]
     pub turn_token: Option<String>,
     /// What you answer to that turn's prompt.
     #[serde(default)]

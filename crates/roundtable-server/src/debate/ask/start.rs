@@ -64,10 +64,12 @@ impl From<CoreMode> for Mode {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Perspective {
-    Name(String),
+    Name(#[schemars(length(min = 1, max = 200))] String),
     Described {
+        #[schemars(length(min = 1, max = 200))]
         name: String,
         #[serde(default)]
+        #[schemars(length(max = 2000))]
         description: Option<String>,
     },
 }
@@ -119,7 +121,7 @@ pub(crate) struct Start {
     pub agent_count: Option<usize>,
     /// Agents of the configuration, by id: see get_agents.
     #[serde(default)]
-    #[schemars(length(min = 2, max = 10))]
+    #[schemars(length(min = 2, max = 10), inner(length(max = 64)))]
     pub agents: Option<Vec<String>>,
     /// How many rounds there are at most. Each call runs one.
     #[serde(default)]
