@@ -73,7 +73,7 @@ impl Body {
     }
 }
 
-const KINDS: [&str; 31] = [
+const KINDS: [&str; 32] = [
     "session_opened",
     "session_forked",
     "session_input_accepted",
@@ -94,6 +94,7 @@ const KINDS: [&str; 31] = [
     "iteration_closed",
     "model_call_started",
     "model_call_interrupted",
+    "model_call_retried",
     "model_call_finished",
     "model_call_failed",
     "model_call_cancelled",

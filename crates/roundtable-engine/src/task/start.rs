@@ -11,7 +11,7 @@ use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Budget, Listener, ModelRequest, RunScope, ToolChoice};
+use roundtable_ports::{Attempts, Budget, Listener, ModelRequest, RunScope, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
@@ -59,6 +59,7 @@ impl SessionTask {
             output: rendered.output.clone(),
             max_tokens: agent.max_tokens,
             listener: Listener::default(),
+            attempts: Attempts::default(),
         };
         self.speech.begin(iteration, attempt, since);
         let call = ModelCall {
@@ -67,6 +68,7 @@ impl SessionTask {
             iteration: iteration.clone(),
             attempt,
             speech: self.speech.clone(),
+            bus: self.bus.clone(),
             own: self.own.clone(),
             noted: self.noted.clone(),
         };
