@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::budget::Limits;
 use crate::context_request::ContextResult;
 use crate::debate::{Measure, Record};
 use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
@@ -62,6 +63,9 @@ pub struct Say {
     pub on_busy: OnBusy,
     /// Answers to pending context requests.
     pub results: Vec<ContextResult>,
+    /// What the whole session may spend from here on; limits that are not named stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 /// What a caller wants.
@@ -170,6 +174,28 @@ pub struct Reply {
     pub record: CallRecord,
 }
 
+impl Reply {
+    /// How many bytes of text it has, tool calls and reasoning included.
+    pub fn bytes(&self) -> u64 {
+        let calls =
+            self.calls.iter().map(|call| call.name.len() + call.arguments.to_string().len());
+        let thoughts = self.thoughts.iter().map(|thought| thought.text.len());
+        (self.text.len() + calls.chain(thoughts).sum::<usize>()) as u64
+    }
+}
+
+/// What a request to a provider came to that brought no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The provider refused it without output, or it was never sent.
+    Refused,
+    /// It was sent and broke off: it may have been billed.
+    BrokenOff {
+        /// How many bytes of text had arrived.
+        arrived: u64,
+    },
+}
+
 /// How a handler's run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ran {
@@ -201,6 +227,19 @@ pub enum Report {
         attempt: u32,
         /// Why.
         error: String,
+        /// What its last request came to.
+        unanswered: Unanswered,
+    },
+    /// A request to a provider failed, and another one is to be made for the same call.
+    ModelRetries {
+        /// Which call.
+        iteration: IterationId,
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        error: String,
+        /// What the request came to.
+        unanswered: Unanswered,
     },
     /// An effectful tool call is about to be made.
     EffectBegins {

@@ -271,9 +271,9 @@ fn reservation_rows(body: &IterationEvent, event: &Event) -> Vec<Row> {
         | IterationEvent::ModelCallFailed { .. }
         | IterationEvent::ModelCallCancelled { .. }
         | IterationEvent::ModelCallInterrupted { .. } => vec![Row::ReservationGone { iteration }],
-        IterationEvent::IterationOpened { .. } | IterationEvent::IterationClosed { .. } => {
-            Vec::new()
-        }
+        IterationEvent::IterationOpened { .. }
+        | IterationEvent::ModelCallRetried { .. }
+        | IterationEvent::IterationClosed { .. } => Vec::new(),
     }
 }
 

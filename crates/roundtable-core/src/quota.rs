@@ -38,13 +38,13 @@ impl Spending {
     /// were made after it are not, so of several calls that compete the first one is made.
     pub fn fit(&self, limits: Limits, own: Spend) -> Fit {
         let reserved = self.reserved.minus(own);
-        Account { limits, spent: self.spent, reserved }.fit(own)
+        Account { spent: self.spent, reserved, ..Account::new(limits) }.fit(own)
     }
 
     /// Which limit is reached, so that not even the smallest model call fits.
     pub fn exhausted(&self, limits: Limits) -> Option<Exhausted> {
         let smallest = Spend { calls: 1, tokens: 1, cost: 1 };
-        let account = Account { limits, spent: self.spent, reserved: self.reserved };
+        let account = Account { spent: self.spent, reserved: self.reserved, ..Account::new(limits) };
         match account.fit(smallest) {
             Fit::Yes => None,
             Fit::Later(limit) | Fit::No(limit) => Some(limit),

@@ -80,6 +80,12 @@ impl SessionBus {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Has a report committed; an error says why it was refused.
+    pub async fn commit(&self, report: Report) -> Result<(), EvaluateError> {
+        let report = report.into();
+        self.ask(|reply| Letter::Commit { report, reply }).await?
+    }
+
     async fn ask<T>(
         &self,
         letter: impl FnOnce(oneshot::Sender<T>) -> Letter,
@@ -119,8 +125,7 @@ impl Bus for SessionBus {
             .map_err(|error| EvaluateError::Refused(format!("the published data is {error}")))?;
         let report =
             Report::Publish { tool_call: call.clone(), ordinal, topic: topic.to_owned(), data };
-        let report = report.into();
-        self.ask(|reply| Letter::Publish { report, reply }).await?
+        self.commit(report).await
     }
 
     async fn evaluate(

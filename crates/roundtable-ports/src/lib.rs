@@ -3,6 +3,7 @@
 //! [`Store`] keeps sessions, [`Model`] speaks for agents, [`Tool`] acts for them, [`Embedder`] makes
 //! vectors of texts, [`Clock`] and [`Ids`] are the only sources of time and chance.
 
+mod attempts;
 mod clock;
 mod embedder;
 mod model;
@@ -11,6 +12,7 @@ mod tool;
 mod tool_context;
 mod toolkit;
 
+pub use attempts::{Attempts, Grant};
 pub use clock::{Clock, Ids};
 pub use embedder::{Embedder, EmbedderError, Space};
 pub use model::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream, ToolChoice};

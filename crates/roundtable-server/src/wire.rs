@@ -7,6 +7,7 @@ use roundtable::core::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use roundtable::core::session::{Session, Status as CoreStatus};
 use roundtable::core::settings::Kind as CoreKind;
 use roundtable::core::turn as core_turn;
+use roundtable::debate::Spent;
 use roundtable::ports::Listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -155,7 +156,7 @@ impl SessionDetail {
             agent_ids: state.agents.iter().map(|agent| agent.id.clone()).collect(),
             agents: state.agents.iter().map(agent).collect(),
             pending_context_requests: state.requests.iter().map(ContextRequest::of).collect(),
-            usage: Usage::of(state),
+            usage: Usage::of(Spent::of(&state.account)),
         }
     }
 }
@@ -171,23 +172,27 @@ pub(crate) struct AgentSummary {
     pub model: String,
 }
 
-/// What a session has spent.
+/// What a session has spent: one figure, the same in every answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Usage {
-    /// Model calls.
+    /// Requests to providers, retries and those that failed included.
     pub calls: u64,
     /// Tokens, prompts and replies together.
     pub tokens: u64,
-    /// Dollars, as far as prices are known.
-    pub cost: f64,
+    /// Dollars; null where a price is not known.
+    pub cost: Option<f64>,
+    /// Whether part of it is an estimate, because a provider did not report it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub estimated: bool,
 }
 
 impl Usage {
-    pub fn of(state: &Session) -> Self {
-        let spent = state.account.spent;
+    pub fn of(spent: Spent) -> Self {
+        let Spent { calls, tokens, cost, estimated } = spent;
         #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
-        let cost = spent.cost as f64 / 1e6;
-        Self { calls: spent.calls, tokens: spent.tokens, cost }
+        let cost = cost.map(|cost| cost as f64 / 1e6);
+        Self { calls, tokens, cost, estimated }
     }
 }
 

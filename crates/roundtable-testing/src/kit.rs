@@ -121,6 +121,7 @@ pub fn message(session: &SessionId, message_id: &str, text: &str) -> Say {
         sender: "User".to_owned(),
         text: Some(text.to_owned()),
         images: Vec::new(),
+        limits: None,
         on_busy: OnBusy::Queue,
         results: Vec::new(),
     }

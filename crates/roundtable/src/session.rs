@@ -306,6 +306,7 @@ impl Session {
             sender: "User".to_owned(),
             text: said.text.map(str::to_owned),
             images: said.images,
+            limits: None,
             on_busy: OnBusy::Queue,
             results: said.results,
         })

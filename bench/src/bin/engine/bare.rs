@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use roundtable::core::id::{AgentId, IterationId, SessionId};
 use roundtable::core::message::{Message, ToolAnswer, ToolRequest};
 use roundtable::core::scope::{Place, Scope};
-use roundtable::ports::{Chunk, Listener, Model, ModelRequest, ToolChoice};
+use roundtable::ports::{Attempts, Chunk, Listener, Model, ModelRequest, ToolChoice};
 use roundtable::prelude::ScriptedModel;
 
 use super::talk;
@@ -33,6 +33,7 @@ fn request(agent: &str, iteration: u32, messages: Vec<Message>) -> ModelRequest 
         output: None,
         max_tokens: 4096,
         listener: Listener::default(),
+        attempts: Attempts::default(),
     }
 }
 

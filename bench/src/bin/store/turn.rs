@@ -103,6 +103,7 @@ impl Talk {
             sender: "User".to_owned(),
             text: Some(self.text.clone()),
             images: Vec::new(),
+            limits: None,
             on_busy: OnBusy::Queue,
             results: Vec::new(),
         };

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use roundtable::core::budget::Limits;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
@@ -66,6 +67,9 @@ pub(crate) struct GoOn {
     text: Option<String>,
     #[command(flatten)]
     shown: Shown,
+    /// Set what the whole debate may spend, what it has spent included: calls=N, tokens=N, dollars=N.
+    #[arg(long, value_name = "LIMITS", value_parser = debate::budget::read)]
+    budget: Option<Limits>,
     /// Print every event as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
@@ -95,7 +99,15 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
     let (session, text) = (&options.session, &options.text);
     let state = state(config, session).await?;
     if state.settings.debate.is_some() {
-        return debate::go_on(config, session, &state.agents, text.clone(), options.json).await;
+        return debate::go_on(
+            config,
+            session,
+            &state.agents,
+            text.clone(),
+            options.budget,
+            options.json,
+        )
+        .await;
     }
     let Some(text) = text else {
         bail!("say something: {}", config.command(&format!("continue {session} \"…\"")));

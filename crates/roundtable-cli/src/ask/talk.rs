@@ -73,6 +73,7 @@ impl Talk {
             sender: "User".to_owned(),
             text: results.is_empty().then(|| text.to_owned()),
             images,
+            limits: None,
             on_busy: OnBusy::Queue,
             results,
         };

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use anyhow::Context as _;
+use roundtable::core::budget::Limits;
 use roundtable::core::context_request::Priority;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
 use roundtable::core::id::RoundId;
@@ -33,6 +34,8 @@ pub(super) struct Hold {
     approvals: VecDeque<ContextRequest>,
     /// What the command line says: an answer, if one is asked for, else what the next round is about.
     text: Option<String>,
+    /// What the whole debate may spend from the next round on, if that changes.
+    budget: Option<Limits>,
     /// The round that is watched, once it is open.
     round: Option<RoundId>,
     /// What happened up to here is told, not asked.
@@ -43,14 +46,19 @@ impl Hold {
     pub fn new(debate: Debate, show: Show, text: Option<String>) -> Self {
         let prompt = Prompt::default();
         let (approvals, past) = (VecDeque::new(), Seq(0));
-        Self { debate, show, prompt, approvals, text, round: None, past }
+        Self { debate, show, prompt, approvals, text, budget: None, round: None, past }
+    }
+
+    /// The same with another budget for the whole debate.
+    pub fn with_budget(self, budget: Option<Limits>) -> Self {
+        Self { budget, ..self }
     }
 
     /// Goes on with a debate: joins the round that is running, or begins the next.
     pub async fn go_on(&mut self) -> anyhow::Result<End> {
         let state = self.debate.session().state().await?;
         let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
-        let first = running.unwrap_or(state.last_number + 1);
+        let first = running.unwrap_or_else(|| state.next_number());
         self.show.going_on(first, state.head);
         self.past = state.head;
         let mut updates = self.debate.session().updates(Since::Start).await?;
@@ -70,7 +78,12 @@ impl Hold {
         }
         if state.last_number == 0 {
             let focus = self.text.take().or(Some(state.topic));
-            let wish = Continue { focus, after_round: Some(0), ..Continue::default() };
+            let wish = Continue {
+                focus,
+                after_round: Some(0),
+                budget: self.budget,
+                ..Continue::default()
+            };
             let begun = self.debate.continue_round(wish).await?;
             return self.run(updates, begun.number).await;
         }
@@ -123,6 +136,7 @@ impl Hold {
             focus: self.text.take(),
             results,
             after_round: Some(findings.number),
+            budget: self.budget.take(),
             ..Continue::default()
         };
         // Whether it may go on is not decided here: someone else may have answered meanwhile.

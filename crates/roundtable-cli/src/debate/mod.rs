@@ -1,7 +1,7 @@
 //! `roundtable debate`, and `continue` for debates: a panel argues a question, round by round.
 
 mod board;
-mod budget;
+pub(crate) mod budget;
 mod hold;
 mod panel;
 mod progress;
@@ -106,6 +106,7 @@ pub(crate) async fn go_on(
     session: &SessionId,
     agents: &[Agent],
     text: Option<String>,
+    budget: Option<Limits>,
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
@@ -124,7 +125,7 @@ pub(crate) async fn go_on(
         running.shutdown().await;
         bail!("the debate is over ({why}); `{read}` shows what it came to");
     }
-    let hold = Hold::new(debate, show, text);
+    let hold = Hold::new(debate, show, text).with_budget(budget);
     finish(config, &running, hold, Begin::Again, signals, &trouble).await
 }
 

@@ -118,6 +118,8 @@ pub struct Findings {
     pub mode: super::Mode,
     /// The round.
     pub number: u32,
+    /// Which take of it.
+    pub take: u32,
     /// How many rounds there will be at most.
     pub total_rounds: Option<u32>,
     /// How many rounds are over.
@@ -163,6 +165,7 @@ impl Record {
             topic: self.topic.clone(),
             mode: self.rules.mode,
             number,
+            take: round.take,
             total_rounds: self.total_rounds,
             rounds_completed: self.rounds_completed(),
             standing: self.standing(round),

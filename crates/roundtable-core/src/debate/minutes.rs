@@ -360,5 +360,6 @@ fn cost(spent: Spent) -> String {
         Some(cost) => format!("${}.{:04}", cost / 1_000_000, cost % 1_000_000 / 100),
         None => "price unknown".to_owned(),
     };
-    format!("{} calls, {} tokens, {dollars}", spent.calls, spent.tokens)
+    let estimated = if spent.estimated { " (partly estimated)" } else { "" };
+    format!("{} calls, {} tokens, {dollars}{estimated}", spent.calls, spent.tokens)
 }

@@ -135,7 +135,8 @@ fn iteration(event: &IterationEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result 
                 calls => write!(f, " ({calls} tool calls)"),
             }
         }
-        IterationEvent::ModelCallFailed { error, .. } => write!(f, " {error}"),
+        IterationEvent::ModelCallFailed { error, .. }
+        | IterationEvent::ModelCallRetried { error, .. } => write!(f, " {error}"),
         IterationEvent::ModelCallCancelled { partial, .. } => {
             write!(f, " after {}", short(partial))
         }

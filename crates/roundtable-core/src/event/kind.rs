@@ -30,6 +30,11 @@ impl Kind {
         Self { name, read, upcasts: &[] }
     }
 
+    /// The same kind after earlier versions.
+    const fn after(self, upcasts: &'static [Upcast]) -> Self {
+        Self { upcasts, ..self }
+    }
+
     /// The version that this build writes.
     pub fn newest(&self) -> u32 {
         u32::try_from(self.upcasts.len()).unwrap_or(u32::MAX).saturating_add(1)
@@ -50,6 +55,11 @@ impl Kind {
 /// The kind with this name.
 pub(super) fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// Fields were added; where they are absent, the rule of before holds.
+fn same(data: Value) -> Value {
+    data
 }
 
 fn session(value: Value) -> Result<Body, serde_json::Error> {
@@ -76,10 +86,10 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 31] = [
+static KINDS: [Kind; 32] = [
     Kind::new("session_opened", session),
     Kind::new("session_forked", session),
-    Kind::new("session_input_accepted", session),
+    Kind::new("session_input_accepted", session).after(&[same]),
     Kind::new("session_input_dropped", session),
     Kind::new("session_paused", session),
     Kind::new("session_resumed", session),
@@ -96,17 +106,18 @@ static KINDS: [Kind; 31] = [
     Kind::new("iteration_opened", iteration),
     Kind::new("iteration_closed", iteration),
     Kind::new("model_call_started", iteration),
-    Kind::new("model_call_interrupted", iteration),
-    Kind::new("model_call_finished", iteration),
-    Kind::new("model_call_failed", iteration),
-    Kind::new("model_call_cancelled", iteration),
+    Kind::new("model_call_retried", iteration),
+    Kind::new("model_call_interrupted", iteration).after(&[same]),
+    Kind::new("model_call_finished", iteration).after(&[same]),
+    Kind::new("model_call_failed", iteration).after(&[same]),
+    Kind::new("model_call_cancelled", iteration).after(&[same]),
     Kind::new("tool_call_requested", tool_call),
     Kind::new("tool_call_started", tool_call),
     Kind::new("tool_call_published", tool_call),
     Kind::new("tool_call_interrupted", tool_call),
     Kind::new("tool_call_finished", tool_call),
-    Kind::new("context_requested", context),
-    Kind::new("context_provided", context),
+    Kind::new("context_requested", context).after(&[same]),
+    Kind::new("context_provided", context).after(&[same]),
     Kind::new("context_withdrawn", context),
 ];
 
@@ -169,6 +180,7 @@ impl IterationEvent {
             Self::IterationOpened { .. } => "iteration_opened",
             Self::IterationClosed { .. } => "iteration_closed",
             Self::ModelCallStarted { .. } => "model_call_started",
+            Self::ModelCallRetried { .. } => "model_call_retried",
             Self::ModelCallInterrupted { .. } => "model_call_interrupted",
             Self::ModelCallFinished { .. } => "model_call_finished",
             Self::ModelCallFailed { .. } => "model_call_failed",

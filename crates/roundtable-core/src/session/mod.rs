@@ -9,6 +9,7 @@ mod decide;
 mod evolve;
 mod follow;
 mod host;
+mod ledger;
 mod report;
 mod wants;
 
@@ -211,7 +212,20 @@ impl Session {
     /// The number of the round in progress, or of the next one to open.
     pub fn current_round(&self) -> u32 {
         let open = self.round.as_ref().filter(|round| !round.aside);
-        open.map_or(self.last_number + 1, |round| round.number)
+        open.map_or_else(|| self.next_number(), |round| round.number)
+    }
+
+    /// The last round, when nobody could answer in it. Where rounds are counted such a round does
+    /// not count: the next input opens its next take.
+    pub fn failed_round(&self) -> Option<&Mark> {
+        self.settings.total_rounds?;
+        let last = self.marks.iter().filter(|mark| mark.active).max_by_key(|mark| mark.number)?;
+        (last.outcome == Some(RoundOutcome::Failed)).then_some(last)
+    }
+
+    /// The number of the round that the next input opens, when no other input waits.
+    pub fn next_number(&self) -> u32 {
+        self.failed_round().map_or(self.last_number + 1, |failed| failed.number)
     }
 
     /// Whether nothing more happens for a message that was acknowledged before a person acts: its

@@ -184,9 +184,13 @@ impl Window {
                 let again = self.redo.take().and_then(|redo| {
                     self.rounds.iter().find(|round| (round.number, round.take) == redo)
                 });
+                let waited = self.waiting.remove(input.message_id());
                 let (input, mut provided) = match again {
-                    Some(round) => (round.input.clone(), round.provided.clone()),
-                    None => (self.waiting.remove(input.message_id()), Vec::new()),
+                    Some(round) => {
+                        let asked = waited.filter(|waited| waited.text.is_some());
+                        (asked.or_else(|| round.input.clone()), round.provided.clone())
+                    }
+                    None => (waited, Vec::new()),
                 };
                 provided.append(&mut self.provided);
                 self.rounds.push_back(RoundRecord {
@@ -298,6 +302,7 @@ impl Window {
             IterationEvent::IterationOpened { .. }
             | IterationEvent::ModelCallStarted { .. }
             | IterationEvent::ModelCallInterrupted { .. }
+            | IterationEvent::ModelCallRetried { .. }
             | IterationEvent::ModelCallFailed { .. } => {}
         }
     }

@@ -1,19 +1,24 @@
 //! Asking a model.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use async_trait::async_trait;
 use futures_util::future::{Fuse, FusedFuture as _};
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use roundtable_core::budget::Spend;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
-use roundtable_core::input::{AskedCall, Reply, Report};
+use roundtable_core::input::{AskedCall, Reply, Report, Unanswered};
 use roundtable_core::json;
-use roundtable_ports::{Chunk, Listener, Model, ModelError, ModelRequest, Owner, Ownership};
+use roundtable_ports::{
+    Attempts, Chunk, EvaluateError, Grant, Listener, Model, ModelError, ModelRequest, Owner,
+    Ownership,
+};
 
+use crate::adapter::SessionBus;
 use crate::engine::Engine;
 use crate::permit;
 use crate::quota::Admission;
@@ -26,6 +31,7 @@ pub(crate) struct ModelCall {
     pub iteration: IterationId,
     pub attempt: u32,
     pub speech: Arc<Speech>,
+    pub bus: Arc<SessionBus>,
     pub own: Ownership,
     /// Whose session it is.
     pub owner: Owner,
@@ -37,7 +43,7 @@ pub(crate) struct ModelCall {
 
 impl ModelCall {
     /// Makes the call. A panic in an adapter is a failed call and nothing more.
-    pub async fn make(self, request: ModelRequest) -> Report {
+    pub async fn make(self, mut request: ModelRequest) -> Report {
         let (iteration, attempt) = (self.iteration.clone(), self.attempt);
         let engine = self.engine.clone();
         let admission = Admission {
@@ -48,22 +54,39 @@ impl ModelCall {
         };
         // Before a permit is taken: whoever is ahead may wait for one.
         if let Err(refused) = admission.wait().await {
-            return Report::ModelFailed { iteration, attempt, error: refused.to_string() };
+            let (error, unanswered) = (refused.to_string(), Unanswered::Refused);
+            return Report::ModelFailed { iteration, attempt, error, unanswered };
         }
+        let retries = Retries::of(&self);
+        request.attempts = Attempts::new(retries.clone());
+        let attempts = request.attempts.clone();
+        let mut arrived = 0;
         let _permit = permit::take(engine.permits()).await;
-        let answer = AssertUnwindSafe(self.ask(request)).catch_unwind().await;
-        match answer {
-            Ok(Ok(reply)) => Report::ModelReplied { iteration, attempt, reply },
-            Ok(Err(error)) => Report::ModelFailed { iteration, attempt, error: error.to_string() },
-            Err(_) => Report::ModelFailed {
-                iteration,
-                attempt,
-                error: "the model adapter panicked; this is a bug in it".to_owned(),
-            },
-        }
+        let answer = AssertUnwindSafe(self.ask(request, &mut arrived)).catch_unwind().await;
+        let (error, unanswered) = match answer {
+            Ok(Ok(reply)) => return Report::ModelReplied { iteration, attempt, reply },
+            Ok(Err(error)) => {
+                let unanswered = attempts.unanswered(&error);
+                (retries.explain(&error), unanswered)
+            }
+            Err(_) => {
+                let error = "the model adapter panicked; this is a bug in it".to_owned();
+                (error, Unanswered::BrokenOff { arrived: 0 })
+            }
+        };
+        // Text that was handed on has arrived, whether or not the model notes it.
+        let unanswered = match unanswered {
+            Unanswered::Refused if arrived == 0 => Unanswered::Refused,
+            Unanswered::Refused => Unanswered::BrokenOff { arrived },
+            Unanswered::BrokenOff { arrived: noted } => {
+                Unanswered::BrokenOff { arrived: noted.max(arrived) }
+            }
+        };
+        Report::ModelFailed { iteration, attempt, error, unanswered }
     }
 
-    async fn ask(self, mut request: ModelRequest) -> Result<Reply, ModelError> {
+    /// Asks the model, and counts the bytes of its answer as they arrive.
+    async fn ask(self, mut request: ModelRequest, arrived: &mut u64) -> Result<Reply, ModelError> {
         let clock = self.engine.parts().clock.clone();
         let started = clock.now();
         let Some(model) = &self.model else {
@@ -129,6 +152,7 @@ impl ModelCall {
                     return Ok(reply);
                 }
             }
+            *arrived = bytes as u64;
             let most = self.engine.parts().config.max_reply_bytes;
             if bytes > most {
                 return Err(ModelError::Broken(format!("the answer is longer than {most} bytes")));
@@ -167,6 +191,57 @@ impl ModelCall {
     async fn note(&self, text: String) {
         self.noted.store(true, Ordering::Relaxed);
         let _ = self.engine.parts().store.drafts.put_draft(&self.own, &self.iteration, &text).await;
+    }
+}
+
+/// The requests of a call after its first: each is in the log, and covered by every budget, before it
+/// is made.
+#[derive(Clone)]
+struct Retries {
+    bus: Arc<SessionBus>,
+    iteration: IterationId,
+    attempt: u32,
+    /// Why one was not granted.
+    denied: Arc<OnceLock<String>>,
+}
+
+impl Retries {
+    fn of(call: &ModelCall) -> Self {
+        Self {
+            bus: call.bus.clone(),
+            iteration: call.iteration.clone(),
+            attempt: call.attempt,
+            denied: Arc::default(),
+        }
+    }
+
+    /// An error, and why the call was not made again.
+    fn explain(&self, error: &ModelError) -> String {
+        match self.denied.get() {
+            None => error.to_string(),
+            Some(why) => format!("{error}; {why}"),
+        }
+    }
+}
+
+#[async_trait]
+impl Grant for Retries {
+    async fn retry(&self, error: &ModelError, unanswered: Unanswered) -> bool {
+        let report = Report::ModelRetries {
+            iteration: self.iteration.clone(),
+            attempt: self.attempt,
+            error: error.to_string(),
+            unanswered,
+        };
+        match self.bus.commit(report).await {
+            Ok(()) => true,
+            Err(EvaluateError::Refused(why)) => {
+                // The first refusal is the reason; a later one repeats it.
+                let _ = self.denied.set(why);
+                false
+            }
+            Err(_) => false,
+        }
     }
 }
 

@@ -115,7 +115,7 @@ impl SessionTask {
                 let env = self.env(Some(partials));
                 Answer::Report(self.step(report, &env, staged))
             }
-            Letter::Publish { report, .. } => {
+            Letter::Commit { report, .. } => {
                 let env = self.env(Some(BTreeMap::new()));
                 Answer::Report(self.step(report, &env, staged))
             }
@@ -241,7 +241,7 @@ impl SessionTask {
                     self.acknowledge(reply, result);
                 }
                 (Letter::State { reply }, _) => drop(reply.send(self.state())),
-                (Letter::Publish { reply, .. }, Answer::Report(result)) => {
+                (Letter::Commit { reply, .. }, Answer::Report(result)) => {
                     drop(
                         reply.send(
                             result.map_err(|reject| EvaluateError::Refused(reject.to_string())),

@@ -103,7 +103,7 @@ fn kept_bytes(letter: &Letter) -> Option<usize> {
             let partials = partials.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
             Some(partials + input_bytes(report))
         }
-        Letter::Publish { report, .. } => Some(input_bytes(report)),
+        Letter::Commit { report, .. } => Some(input_bytes(report)),
         Letter::Evaluate { prompt, .. } => {
             Some(serde_json::to_vec(prompt).map_or(usize::MAX, |json| json.len()))
         }
@@ -115,14 +115,10 @@ fn input_bytes(input: &Input) -> usize {
     let Input::Report(report) = input else { return 0 };
     match &**report {
         Report::ModelReplied { reply, .. } => {
-            let calls = reply.calls.iter();
-            let calls = calls.map(|call| call.name.len() + call.arguments.to_string().len());
-            let thoughts = reply.thoughts.iter();
-            let thoughts =
-                thoughts.map(|thought| thought.text.len() + thought.payload.to_string().len());
-            reply.text.len() + calls.sum::<usize>() + thoughts.sum::<usize>()
+            let payloads = reply.thoughts.iter().map(|thought| thought.payload.to_string().len());
+            usize::try_from(reply.bytes()).unwrap_or(usize::MAX) + payloads.sum::<usize>()
         }
-        Report::ModelFailed { error, .. } => error.len(),
+        Report::ModelFailed { error, .. } | Report::ModelRetries { error, .. } => error.len(),
         Report::ToolRan { ran: Ran::Returned(result), .. } => {
             serde_json::to_vec(result).map_or(usize::MAX, |json| json.len())
         }

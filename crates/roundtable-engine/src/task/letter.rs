@@ -21,8 +21,9 @@ pub(crate) enum Letter {
     State { reply: oneshot::Sender<Result<Session, EngineError>> },
     /// An effect is done. Partials are those of a process that is gone.
     Report { report: Input, partials: Option<BTreeMap<IterationId, String>> },
-    /// A handler has something to tell.
-    Publish { report: Input, reply: oneshot::Sender<Result<(), EvaluateError>> },
+    /// Something that is committed before whoever sends it goes on: a handler publishes, or a model
+    /// call is about to make another request.
+    Commit { report: Input, reply: oneshot::Sender<Result<(), EvaluateError>> },
     /// A handler wants a prompt answered.
     Evaluate {
         tool_call: ToolCallId,
@@ -77,7 +78,7 @@ impl Letter {
         match self {
             Self::Command { reply, .. } => reply.refuse(error.clone()),
             Self::State { reply } => drop(reply.send(Err(error.clone()))),
-            Self::Publish { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
+            Self::Commit { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Evaluate { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Report { .. } | Self::Wake | Self::Idle => {}
         }

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 
 /// The form of snapshots that this build writes; another one is discarded.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 
 /// How many events are read at once.
 const PAGE: usize = 512;

@@ -2,7 +2,7 @@
 //! recorded as a failure, and the session goes on. Decided again, it would be refused again.
 
 use roundtable_core::event::Seq;
-use roundtable_core::input::{Input, Ran, Report};
+use roundtable_core::input::{Input, Ran, Report, Unanswered};
 use roundtable_ports::{EvaluateError, LogError};
 
 use super::letter::Letter;
@@ -35,7 +35,7 @@ impl SessionTask {
         let Some(letter) = letters.pop() else { return Ok(()) };
         match letter {
             Letter::Command { reply, .. } => reply.refuse(error.into()),
-            Letter::Publish { reply, .. } => {
+            Letter::Commit { reply, .. } => {
                 drop(reply.send(Err(EvaluateError::Refused(error.to_string()))));
             }
             Letter::Evaluate { reply, .. } => {
@@ -64,10 +64,12 @@ impl SessionTask {
 fn failure(report: &Input, error: &LogError) -> Option<Report> {
     let Input::Report(report) = report else { return None };
     match &**report {
-        Report::ModelReplied { iteration, attempt, .. } => Some(Report::ModelFailed {
+        Report::ModelReplied { iteration, attempt, reply } => Some(Report::ModelFailed {
             iteration: iteration.clone(),
             attempt: *attempt,
             error: format!("the answer was refused: {error}"),
+            // The provider has answered, and bills that.
+            unanswered: Unanswered::BrokenOff { arrived: reply.bytes() },
         }),
         Report::ToolRan { tool_call, attempt, ran: Ran::Returned(_) } => Some(Report::ToolRan {
             tool_call: tool_call.clone(),

@@ -13,7 +13,7 @@ use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Budget, Listener, ModelRequest, Owner, RunScope, ToolChoice};
+use roundtable_ports::{Attempts, Budget, Listener, ModelRequest, Owner, RunScope, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
@@ -65,6 +65,7 @@ impl SessionTask {
             output: rendered.output.clone(),
             max_tokens: agent.max_tokens,
             listener: Listener::default(),
+            attempts: Attempts::default(),
         };
         self.speech.begin(iteration, attempt, since);
         let call = ModelCall {
@@ -73,6 +74,7 @@ impl SessionTask {
             iteration: iteration.clone(),
             attempt,
             speech: self.speech.clone(),
+            bus: self.bus.clone(),
             own: self.own.clone(),
             owner: Owner {
                 tenant: self.live.session.tenant.clone(),

@@ -154,6 +154,7 @@ async fn what_takes_longer_than_the_drain_limit_is_cut_off_and_declared() {
                 attempt,
                 partial,
                 possible_duplicate,
+                ..
             }) => Some((*attempt, partial.as_str(), *possible_duplicate)),
             _ => None,
         })

@@ -127,7 +127,6 @@ impl Model for ScriptedModel {
             model: "scripted".to_owned(),
             usage: Some(usage),
             stop,
-            broken_off: 0,
             ..CallRecord::default()
         };
         let received = self.received.clone();

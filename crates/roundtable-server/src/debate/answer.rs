@@ -12,9 +12,10 @@ use super::ask::Mode;
 use super::consent::Caller;
 use crate::host::HostTurn;
 use crate::wire::ContextRequest;
+pub(crate) use crate::wire::Usage;
 
 use decision::{Decision, Evidence, Exit, Metadata, decision, evidence, exit, metadata};
-pub(crate) use decision::{Level, Side, Usage};
+pub(crate) use decision::{Level, Side};
 pub(crate) use response::{AgentResponse, Stance};
 
 /// How a debate stands after a call.
@@ -176,8 +177,13 @@ fn next_step(findings: &Findings, caller: Caller, status: Status) -> String {
             "The debate is over. Report the decision; synthesize_debate sums it up, export_session writes the minutes."
                 .to_owned()
         }
+        Status::Failed if findings.completed_because.is_some() => {
+            "No agent could answer in the last round, and the debate is over; agentResponses say why. Fix that, then start another debate with start_roundtable."
+                .to_owned()
+        }
         Status::Failed => format!(
-            "No agent could answer; agentResponses say why. Mend that, then call continue_roundtable with sessionId {session} to try another round."
+            "No agent could answer; agentResponses say why. The round does not count. Fix the cause, then call continue_roundtable with sessionId {session} and afterRound {} to run it again; if a budget is spent, add a higher budget.",
+            number.saturating_sub(1)
         ),
     }
 }

@@ -3,11 +3,11 @@
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
-use roundtable::debate::{Continue, Debate, Findings};
+use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
 
 use super::answer::RoundAnswer;
-use super::ask::{GoOn, Start};
+use super::ask::{Budget, GoOn, Start};
 use super::consent::Caller;
 use super::wait::{Watch, wait};
 use crate::app::App;
@@ -24,6 +24,10 @@ pub(crate) struct By<'a> {
     pub caller: Caller,
     pub watch: &'a dyn Watch,
 }
+
+/// What a caller is told whose input was not used, because the answer to an earlier call came first.
+const UNUSED: &str = "The round that you asked for had failed already; this is its result. \
+    focusQuestion, contextResults and budget of this call were not used: send them again.";
 
 /// Starts a debate and answers with its first round.
 pub(crate) async fn start(
@@ -76,23 +80,34 @@ pub(crate) async fn go_on(
     if !results.is_empty() {
         by.caller.check(&debate.session().state().await?, &results)?;
     }
-    let says_nothing = asked.focus_question.is_none() && results.is_empty();
-    if says_nothing && asked.after_round.is_none() {
-        match last(&debate).await? {
-            Last::Running(number) => return answer(app, &debate, number, by, warnings).await,
-            Last::Owed(owed) => {
-                if still_reads(app, by.watch) {
-                    note_delivered(&debate, &owed).await;
-                }
-                return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
+    let budget = asked.budget.as_ref().map(Budget::limits);
+    let says_nothing = asked.focus_question.is_none() && results.is_empty() && budget.is_none();
+    if says_nothing || asked.after_round.is_some() {
+        let owed = match (last(&debate).await?, asked.after_round) {
+            (Last::Running(number), None) => {
+                return answer(app, &debate, number, by, warnings).await;
             }
-            Last::Given => {}
+            (Last::Owed(owed), None) => Some(owed),
+            // A failure that nobody was told of is told once; then the round is run again.
+            (Last::Owed(owed), Some(after)) => Some(owed)
+                .filter(|owed| owed.standing == Standing::Failed && owed.number == after + 1),
+            (Last::Running(_) | Last::Given, _) => None,
+        };
+        if let Some(owed) = owed {
+            if !says_nothing {
+                warnings.push(UNUSED.to_owned());
+            }
+            if still_reads(app, by.watch) {
+                note_delivered(&debate, &owed).await;
+            }
+            return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
         }
     }
     let wish = Continue {
         focus: asked.focus_question,
         results,
         after_round: asked.after_round,
+        budget,
         command: None,
     };
     let focus = wish.focus.clone();
@@ -194,15 +209,18 @@ async fn last(debate: &Debate) -> Result<Last, Problem> {
     if findings.open {
         return Ok(Last::Running(number));
     }
-    let given = debate.session().noted(&delivered(number)).await?;
+    let given = debate.session().noted(&delivered(&findings)).await?;
     Ok(if given { Last::Given } else { Last::Owed(Box::new(findings)) })
 }
 
 /// A note that fails costs the caller a second look at the same round.
 async fn note_delivered(debate: &Debate, findings: &Findings) {
-    let _ = debate.session().note(&delivered(findings.number)).await;
+    let _ = debate.session().note(&delivered(findings)).await;
 }
 
-fn delivered(number: u32) -> String {
-    format!("delivered.{number}")
+fn delivered(findings: &Findings) -> String {
+    match (findings.number, findings.take) {
+        (number, 1) => format!("delivered.{number}"),
+        (number, take) => format!("delivered.{number}.{take}"),
+    }
 }

@@ -249,7 +249,7 @@ impl Client {
         let id = format!("{}m{}", self.name, self.orders.len());
         let context = MessageContext::new(&id, &self.session, None).expect("a message id");
         let (sender, text, images) = ("User".to_owned(), Some(text), Vec::new());
-        Command::Say(Say { context, sender, text, images, on_busy, results })
+        Command::Say(Say { context, sender, text, images, on_busy, results, limits: None })
     }
 
     fn order(&mut self, command: Command) -> Move {

@@ -1,5 +1,6 @@
 //! A debate, as an embedder holds it: a name and a way in. What it says is read from the log.
 
+use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::debate::{
     Added, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
@@ -31,8 +32,11 @@ pub struct Continue {
     /// Answers to context requests.
     pub results: Vec<ContextResult>,
     /// The round that it follows on. If that one has a successor, nothing new is begun: sending the
-    /// same again never pays twice.
+    /// same again never pays twice. A round in which nobody could answer does not count as one: it is
+    /// run again.
     pub after_round: Option<u32>,
+    /// What the whole debate may spend from here on; limits that are not named stay as they are.
+    pub budget: Option<Limits>,
     /// A name for this wish; sending it again does nothing. One is made of the round when there is none.
     pub command: Option<CommandId>,
 }
@@ -111,6 +115,7 @@ impl Debate {
             on_busy: if aside { OnBusy::Queue } else { OnBusy::Reject },
             images: Vec::new(),
             results: wish.results.clone(),
+            limits: wish.budget,
         };
         let command = wish.command.clone();
         let command = command.unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use crate::error::Result;
 impl Continue {
     /// Whether there is nothing in it that a running round would not know.
     pub(super) fn says_nothing(&self) -> bool {
-        self.focus.is_none() && self.results.is_empty()
+        self.focus.is_none() && self.results.is_empty() && self.budget.is_none()
     }
 }
 
@@ -76,15 +76,18 @@ pub(super) fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> 
             None => Ok(None),
         };
     };
-    if state.last_number > after {
+    // A round in which nobody could answer does not count: whoever follows on the round before it, or
+    // has seen it fail, runs it again.
+    let failed = state.failed_round().map(|failed| failed.number);
+    let last = failed.map_or(state.last_number, |number| number - 1);
+    if last > after {
         return Ok(joined(after + 1));
     }
     // Whoever asks for a round of a debate that is over is told that first.
-    if state.last_number < after && state.status == Status::Completed {
+    if last < after && state.status == Status::Completed {
         return Ok(None);
     }
-    if state.last_number < after {
-        let last = state.last_number;
+    if last < after && failed != Some(after) {
         return Err(invalid(format!("there is no round {after} yet; the last one is {last}")));
     }
     match running {
@@ -94,7 +97,7 @@ pub(super) fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> 
 }
 
 pub(super) fn next_number(state: &State) -> u32 {
-    state.last_number + 1 + u32::try_from(state.waiting.len()).unwrap_or_default()
+    state.next_number() + u32::try_from(state.waiting.len()).unwrap_or_default()
 }
 
 pub(super) fn next_take(state: &State, number: u32) -> u32 {

@@ -9,8 +9,8 @@ use crate::agent::Agent;
 use crate::context_request::ContextResult;
 use crate::debate::Purpose;
 use crate::event::{
-    Body, ContextEvent, Event, IterationEvent, RoundEvent, SessionEvent, Task, ToolCallEvent,
-    TurnEvent,
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, SessionEvent, Task,
+    ToolCallEvent, TurnEvent,
 };
 use crate::id::{AgentId, RoundId, SessionId, ToolCallId, TurnId};
 use crate::session::{Session, Status};
@@ -116,7 +116,11 @@ impl Folding {
                 let topic = &self.state.topic;
                 let mut round = opened(*number, *take, event.at);
                 round.focus = focus.filter(|text| text != topic);
-                round.provided = std::mem::take(&mut self.provided);
+                if let Some(failed) = self.failed_take() {
+                    round.focus = round.focus.or_else(|| failed.focus.clone());
+                    round.provided.clone_from(&failed.provided);
+                }
+                round.provided.append(&mut self.provided);
                 self.rounds.push(Open {
                     id,
                     round,
@@ -192,10 +196,11 @@ impl Folding {
         let state = self.state.round.as_ref();
         let is_child =
             turn.and_then(|turn| state?.find_turn(turn)).is_some_and(|turn| turn.parent.is_some());
+        if let Some(charge) = self.state.charge(event) {
+            self.change(event, |turn| turn.spent = turn.spent.plus(charge.into()));
+        }
         self.change(event, |turn| match body {
-            IterationEvent::ModelCallStarted { .. } => turn.spent.calls += 1,
             IterationEvent::ModelCallFinished { text, citations, record, .. } => {
-                turn.spent = turn.spent.plus(Spent::finished(record));
                 if !is_child {
                     turn.citations.extend(citations.iter().cloned());
                     turn.said(text);
@@ -205,6 +210,14 @@ impl Folding {
             IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),
             _ => {}
         });
+    }
+
+    /// The take that failed and is now run again: what it was told, the next one is told.
+    fn failed_take(&self) -> Option<&RecordedRound> {
+        let mark = self.state.redo.as_ref()?;
+        let failed = mark.outcome == Some(RoundOutcome::Failed);
+        let mut rounds = self.rounds.iter().filter(|_| failed);
+        rounds.find(|open| open.is(mark.number, mark.take)).map(|open| &open.round)
     }
 
     fn open(&mut self, id: &RoundId) -> Option<&mut Open> {
@@ -248,6 +261,7 @@ impl Folding {
             rounds,
             pending_context_requests: state.requests,
             syntheses: asides.into_iter().filter_map(synthesis).collect(),
+            total: Some(Spent::of(&state.account)),
             imported_from: None,
         })
     }

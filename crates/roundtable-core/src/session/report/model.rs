@@ -1,13 +1,15 @@
 //! A model answered, or could not.
 
 use crate::agent::Agent;
-use crate::budget::Usage;
+use crate::budget::{Fit, Usage};
 use crate::context_request::{About, Ask, CallDetails, ContextRequest, Priority};
 use crate::delegation::Delegation;
 use crate::digest::Digest;
-use crate::event::{Body, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent};
+use crate::event::{
+    Body, CallRecord, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent,
+};
 use crate::id::{AgentId, ContextRequestId, IterationId, ToolCallId};
-use crate::input::{AskedCall, Env, Reply};
+use crate::input::{AskedCall, Env, Reply, Unanswered};
 use crate::iteration::{Iteration, Phase};
 use crate::json;
 use crate::message::Reasoning;
@@ -54,14 +56,14 @@ impl Session {
                 "the model asked for {} tool calls at once; at most {most} are allowed",
                 reply.calls.len()
             );
-            return Ok(vec![(
-                place,
-                Body::Iteration(IterationEvent::ModelCallFailed { attempt, error }),
-            )]);
+            // The answer came and was paid for; it is not used.
+            let charge = Some(self.answered(iteration, agent, reply));
+            let failed = IterationEvent::ModelCallFailed { attempt, error, charge };
+            return Ok(vec![(place, Body::Iteration(failed))]);
         }
         let mut record = reply.record.clone();
-        let by_price = |usage: Usage| Some(agent.price?.of(usage.input, usage.output));
-        record.cost = record.cost.or_else(|| record.usage.and_then(by_price));
+        record.cost = cost_of(agent, &record);
+        let uncounted = record.usage.is_none();
         let finished_call = IterationEvent::ModelCallFinished {
             attempt,
             text: reply.text.clone(),
@@ -69,6 +71,7 @@ impl Session {
             thoughts: reply.thoughts.iter().filter(storable).cloned().collect(),
             citations: reply.citations.clone(),
             record,
+            charge: uncounted.then(|| self.answered(iteration, agent, reply)),
         };
         let mut drafts = vec![(place.clone(), Body::Iteration(finished_call))];
         for (index, call) in reply.calls.iter().enumerate() {
@@ -85,11 +88,40 @@ impl Session {
         id: &IterationId,
         attempt: u32,
         error: &str,
+        unanswered: Unanswered,
     ) -> Result<Vec<Draft>, Reject> {
-        let (round, turn, _) = self.awaiting(id, attempt)?;
+        let (round, turn, iteration) = self.awaiting(id, attempt)?;
         let place = round.place().turn(&turn.id).iteration(id);
-        let failed = IterationEvent::ModelCallFailed { attempt, error: error.to_owned() };
+        let charge = self.unanswered(turn, iteration, unanswered);
+        let failed = IterationEvent::ModelCallFailed { attempt, error: error.to_owned(), charge };
         Ok(vec![(place, Body::Iteration(failed))])
+    }
+
+    /// Another request is reserved like the first, so no number of retries overshoots a limit. It
+    /// does not wait for room: whoever retries has waited already.
+    pub(crate) fn model_retries(
+        &self,
+        id: &IterationId,
+        attempt: u32,
+        error: &str,
+        unanswered: Unanswered,
+    ) -> Result<Vec<Draft>, Reject> {
+        let (round, turn, iteration) = self.awaiting(id, attempt)?;
+        let place = round.place().turn(&turn.id).iteration(id);
+        let Some(charge) = self.unanswered(turn, iteration, unanswered) else {
+            return Err(Reject::UnknownAgent { agent: turn.agent.clone() });
+        };
+        // What was reserved for the failed request is reserved for the next one.
+        match self.fit(round, turn, charge.spend()) {
+            Fit::Yes => {
+                let error = error.to_owned();
+                let retried = IterationEvent::ModelCallRetried { attempt, error, charge };
+                Ok(vec![(place, Body::Iteration(retried))])
+            }
+            Fit::Later(budget) | Fit::No(budget) => Err(Reject::Invalid {
+                what: format!("the budget of {} leaves no room for a retry", budget.word()),
+            }),
+        }
     }
 
     fn awaiting(
@@ -243,6 +275,12 @@ impl Session {
 /// Whether a thought can be stored. A provider that cannot have it back answers without it.
 fn storable(thought: &&Reasoning) -> bool {
     json::check(&thought.payload).is_ok()
+}
+
+/// What an answer cost: as the provider says, else by the agent's price.
+pub(crate) fn cost_of(agent: &Agent, record: &CallRecord) -> Option<u64> {
+    let by_price = |usage: Usage| Some(agent.price?.of(usage.input, usage.output));
+    record.cost.or_else(|| record.usage.and_then(by_price))
 }
 
 /// The tools that a turn offers: its agent's own, or those of them that its prompt chooses.

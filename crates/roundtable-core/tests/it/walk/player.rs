@@ -9,7 +9,9 @@ use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, 
 use roundtable_core::debate::Measuring;
 use roundtable_core::event::{CallRecord, Event};
 use roundtable_core::id::{IterationId, RoundId, SessionId, ToolCallId};
-use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
+use roundtable_core::input::{
+    AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
+};
 use roundtable_core::iteration::Phase;
 use roundtable_core::session::{Session, Status};
 use roundtable_core::tool::ToolResult;
@@ -209,6 +211,7 @@ impl Player {
             Move::Select { pick } => self.select(pick),
             Move::Act { pick, reply, how } => self.act(pick, reply, *how),
             Move::Fail { pick } => self.fail(pick),
+            Move::Retry { pick } => self.retry(pick),
             Move::Stream { pick } => self.stream(pick),
             Move::Evaluate { pick, ordinal, other } => self.evaluate(pick, *ordinal, *other),
             Move::Publish { pick, ordinal } => self.publish(pick, *ordinal),
@@ -245,6 +248,7 @@ impl Player {
             images: Vec::new(),
             on_busy,
             results,
+            limits: None,
         };
         self.command(Command::Say(say));
     }
@@ -367,7 +371,22 @@ impl Player {
 
     fn fail(&mut self, pick: &Index) {
         let Some((iteration, attempt)) = self.model_call(pick) else { return };
-        self.report(Report::ModelFailed { iteration, attempt, error: "down".to_owned() });
+        let (error, unanswered) = ("down".to_owned(), self.unanswered(&iteration));
+        self.report(Report::ModelFailed { iteration, attempt, error, unanswered });
+    }
+
+    fn retry(&mut self, pick: &Index) {
+        let Some((iteration, attempt)) = self.model_call(pick) else { return };
+        let (error, unanswered) = ("down".to_owned(), self.unanswered(&iteration));
+        self.report(Report::ModelRetries { iteration, attempt, error, unanswered });
+    }
+
+    /// What was being said had arrived; a call that said nothing was refused.
+    fn unanswered(&self, iteration: &IterationId) -> Unanswered {
+        match self.partials.get(iteration) {
+            Some(partial) => Unanswered::BrokenOff { arrived: partial.len() as u64 },
+            None => Unanswered::Refused,
+        }
     }
 
     fn stream(&mut self, pick: &Index) {

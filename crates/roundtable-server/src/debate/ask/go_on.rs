@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::start::Budget;
 use crate::wire::ContextResult;
 
 /// The next round of a debate.
@@ -23,6 +24,10 @@ pub(crate) struct GoOn {
     /// it does not exist yet. So a call can be repeated safely.
     #[serde(default)]
     pub after_round: Option<u32>,
+    /// What the whole debate may spend from here on, what it has spent included. A limit that is not
+    /// named stays as it is.
+    #[serde(default)]
+    pub budget: Option<Budget>,
     /// The token of the turn that you bring in, after an answer with status needs_turn.
     #[serde(default)]
     #[schemars(length(max = 64))]
