@@ -182,7 +182,7 @@ mod tests {
         let text = "[mcp.x]\nenv = { T = \"canary\" }\nurl = \"http://me:canary@e/?k=canary\"\n";
         let layers = Layers::of_file(PathBuf::from("roundtable.toml"), text).unwrap();
         let brief: Vec<String> = entries(&layers).into_iter().map(|it| it.brief).collect();
-        assert_eq!(brief, ["***", "\"http://***@e?***\""]);
+        assert_eq!(brief, ["***", "\"http://***@e/?***\""]);
     }
 
     #[test]

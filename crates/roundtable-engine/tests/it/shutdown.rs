@@ -139,7 +139,7 @@ async fn what_takes_longer_than_the_drain_limit_is_cut_off_and_declared() {
         agent: Some("Ann".to_owned()),
         target: CutTarget::Model("scripted".to_owned()),
     };
-    assert_eq!(engine.cut_calls(), [cut.clone()]);
+    assert_eq!(engine.cut_calls(), std::slice::from_ref(&cut));
     let told = format!("{}: call of model scripted for Ann", session.id());
     assert_eq!(cut.to_string(), told);
 
