@@ -23,6 +23,7 @@ mod mcp;
 mod models;
 mod modes;
 mod oracle;
+mod poisoned;
 mod price;
 mod provider;
 mod screen;
