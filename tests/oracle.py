@@ -147,7 +147,7 @@ class Oracle:
         for event in session.events:
             try:
                 event.read()
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 self.problem("chain", session, event, f"the body is no JSON: {error}")
             if event.data is None:
                 session.erased = True
@@ -306,7 +306,7 @@ class Oracle:
     def scope_change(self, event):
         """The scope that an event opens or closes, and what it lies in."""
         kind, data = event.kind, event.data
-        if kind == "round_opened":
+        if kind in ("round_opened", "round_aside_opened"):
             return event.round, None, True
         if kind == "round_closed":
             return event.round, None, False

@@ -24,6 +24,7 @@ mod mcp;
 mod models;
 mod modes;
 mod oracle;
+mod poisoned;
 mod price;
 mod private;
 mod provider;
