@@ -9,6 +9,7 @@ use anyhow::{Context as _, anyhow};
 use roundtable_server::serve_stdio;
 
 use crate::config::{Config, Wishes};
+use crate::descriptors;
 use crate::signal::Signals;
 
 /// What is to be done.
@@ -37,6 +38,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
     let settings = config.server_settings();
+    descriptors::raise();
     let running = config.engine_for_all().await?;
     let stopped = async {
         signals.next().await;

@@ -1,10 +1,14 @@
 //! Starting a debate, and going on with it: one round per call, never one twice.
 
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
+use tokio::time::Sleep;
 
 use super::answer::RoundAnswer;
 use super::ask::{GoOn, Start};
@@ -17,6 +21,9 @@ use crate::problem::Problem;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
 
+/// How long a note that a round was delivered is waited for. It is stored later, if it has to wait.
+const NOTED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Starts a debate and answers with its first round.
 pub(crate) async fn start(
     app: &App,
@@ -24,6 +31,7 @@ pub(crate) async fn start(
     asked: Start,
     watch: &dyn Watch,
 ) -> Result<RoundAnswer, Problem> {
+    let mut budget = pin!(tokio::time::sleep(app.limits.wait_budget));
     asked.check()?;
     let mut debate =
         app.sessions.new_debate(caller, &asked.topic).mode(asked.mode.unwrap_or_default().into());
@@ -46,8 +54,8 @@ pub(crate) async fn start(
         debate = debate.key(key);
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = debate.perspectives(perspectives).start().await?;
-    answer(app, &debate, 1, watch, Vec::new()).await
+    let debate = app.stored(debate.perspectives(perspectives).start()).await?;
+    answer(app, &debate, 1, budget.as_mut(), watch, Vec::new()).await
 }
 
 /// Goes on with a debate and answers with the round that follows.
@@ -57,17 +65,21 @@ pub(crate) async fn go_on(
     asked: GoOn,
     watch: &dyn Watch,
 ) -> Result<RoundAnswer, Problem> {
+    let mut budget = pin!(tokio::time::sleep(app.limits.wait_budget));
     let debate = app.sessions.debate(session);
     if let Some(token) = &asked.turn_token {
-        let number = bring(&debate, token, asked.contribution.as_deref()).await?;
-        return answer(app, &debate, number, watch, Vec::new()).await;
+        let brought = bring(&debate, token, asked.contribution.as_deref());
+        let number = app.stored(brought).await?;
+        return answer(app, &debate, number, budget.as_mut(), watch, Vec::new()).await;
     }
     let Answers { results, mut warnings } =
         answers(app, asked.context_results.unwrap_or_default())?;
     let says_nothing = asked.focus_question.is_none() && results.is_empty();
     if says_nothing && asked.after_round.is_none() {
         match last(&debate).await? {
-            Last::Running(number) => return answer(app, &debate, number, watch, warnings).await,
+            Last::Running(number) => {
+                return answer(app, &debate, number, budget.as_mut(), watch, warnings).await;
+            }
             Last::Owed(owed) => {
                 if still_reads(app, watch) {
                     note_delivered(&debate, &owed).await;
@@ -83,19 +95,20 @@ pub(crate) async fn go_on(
         after_round: asked.after_round,
         command: None,
     };
-    let continued = debate.continue_round(wish).await?;
+    let continued = app.stored(debate.continue_round(wish)).await?;
     warnings.extend(continued.warnings);
-    answer(app, &debate, continued.number, watch, warnings).await
+    answer(app, &debate, continued.number, budget.as_mut(), watch, warnings).await
 }
 
 async fn answer(
     app: &App,
     debate: &Debate,
     number: u32,
+    budget: Pin<&mut Sleep>,
     watch: &dyn Watch,
     warnings: Vec<String>,
 ) -> Result<RoundAnswer, Problem> {
-    let findings = wait(app, debate, number, watch).await?;
+    let findings = wait(app, debate, number, budget, watch).await?;
     if findings.standing == Standing::Running {
         return Ok(RoundAnswer::of(&findings, host::find(debate).await?, warnings));
     }
@@ -158,7 +171,9 @@ async fn last(debate: &Debate) -> Result<Last, Problem> {
 
 /// A note that fails costs the caller a second look at the same round.
 async fn note_delivered(debate: &Debate, findings: &Findings) {
-    let _ = debate.session().note(&delivered(findings.number)).await;
+    let what = delivered(findings.number);
+    let noted = debate.session().note(&what);
+    let _ = tokio::time::timeout(NOTED_WITHIN, noted).await;
 }
 
 fn delivered(number: u32) -> String {
