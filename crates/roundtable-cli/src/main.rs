@@ -5,6 +5,7 @@ mod ask;
 mod config;
 mod debate;
 mod demo;
+mod descriptors;
 mod export;
 mod mcp;
 mod models;

@@ -44,7 +44,8 @@ impl Spending {
     /// Which limit is reached, so that not even the smallest model call fits.
     pub fn exhausted(&self, limits: Limits) -> Option<Exhausted> {
         let smallest = Spend { calls: 1, tokens: 1, cost: 1 };
-        let account = Account { spent: self.spent, reserved: self.reserved, ..Account::new(limits) };
+        let account =
+            Account { spent: self.spent, reserved: self.reserved, ..Account::new(limits) };
         match account.fit(smallest) {
             Fit::Yes => None,
             Fit::Later(limit) | Fit::No(limit) => Some(limit),

@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
+use crate::problem::Problem;
 use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
@@ -38,6 +39,8 @@ pub struct Limits {
     pub results: usize,
     /// How long a call may wait for a round before it is told that the round is still running.
     pub wait_budget: Duration,
+    /// How long a call may wait until its request is stored before it is told to try again.
+    pub store_wait: Duration,
     /// How many streams may be open.
     pub streams: usize,
     /// How many streams may look at the log at once to catch up; the others wait for their turn.
@@ -49,16 +52,34 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 20 * 1024,
+            connections: CONNECTIONS,
             head_time: Duration::from_secs(30),
             body: 1024 * 1024,
             body_time: Duration::from_secs(30),
             results: MAX_RESULTS,
             wait_budget: Duration::from_secs(25),
+            store_wait: Duration::from_secs(10),
             streams: 16 * 1024,
             catching_up: half_of_the_processors(),
             patience: Duration::from_secs(20),
         }
+    }
+}
+
+/// How many connections are served at most, however many files may be open.
+const CONNECTIONS: usize = 20 * 1024;
+
+/// How many open files are kept for providers, the store and the process itself, at least.
+const RESERVED_FILES: usize = 96;
+
+impl Limits {
+    /// The same for a process that may have so many files open: a quarter of them, and not too few,
+    /// are kept for providers and the store.
+    #[must_use]
+    pub fn with_open_files(self, files: usize) -> Self {
+        let reserved = (files / 4).max(RESERVED_FILES);
+        let connections = files.saturating_sub(reserved).clamp(1, self.connections);
+        Self { connections, ..self }
     }
 }
 
@@ -95,6 +116,18 @@ impl App {
         Self(Arc::new(shared))
     }
 
+    /// Waits for something that the store has to take, but not for longer than a caller waits: another
+    /// process may hold the store's lock. What was sent to a session stays sent.
+    pub async fn stored<T, E: Into<Problem>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Problem> {
+        match tokio::time::timeout(self.limits.store_wait, work).await {
+            Ok(done) => done.map_err(Into::into),
+            Err(_) => Err(Problem::not_stored(self.limits.store_wait)),
+        }
+    }
+
     /// An app without tokens, for tests.
     #[cfg(test)]
     pub fn of(engine: roundtable::Engine) -> Self {
@@ -116,5 +149,17 @@ impl std::ops::Deref for App {
 
     fn deref(&self) -> &Shared {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_to_providers_and_the_store() {
+        let connections = |files| Limits::default().with_open_files(files).connections;
+        let limits = [10, 256, 1024, 4096, usize::MAX].map(connections);
+        assert_eq!(limits, [1, 160, 768, 3072, 20 * 1024]);
     }
 }

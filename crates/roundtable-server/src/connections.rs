@@ -8,18 +8,24 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::{Extension, Router};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::Limits;
 use crate::patient::Patient;
+use crate::places::{Busy, Kept, Place, Places};
 
 /// How many bytes the head of a request may have.
 const HEAD: usize = 64 * 1024;
@@ -39,29 +45,39 @@ pub(crate) async fn serve(
     limits: &Limits,
     stopping: CancellationToken,
 ) {
-    let (tasks, places) = (TaskTracker::new(), Arc::new(Semaphore::new(limits.connections)));
+    let (tasks, places) = (TaskTracker::new(), Places::new(limits.connections));
+    let router = router.layer(middleware::from_fn(occupy));
     loop {
         let stream = tokio::select! {
             biased;
             () = stopping.cancelled() => break,
             stream = accept(&listener) => stream,
         };
-        let Ok(place) = places.clone().try_acquire_owned() else {
+        // One on which nothing is asked makes room for one on which something may be.
+        let Some(place) = places.take() else {
             // A fresh connection has room for it; and if not, closing it says the same.
             let _ = stream.try_write(FULL.as_bytes());
             continue;
         };
         // Words are sent as they are said; a failure only makes it slower.
         let _ = stream.set_nodelay(true);
-        let served = connection(stream, router.clone(), limits, stopping.clone());
+        let served = connection(stream, router.clone(), place.clone(), limits, stopping.clone());
         tasks.spawn(async move {
-            served.await;
-            drop(place);
+            tokio::select! {
+                () = served => {}
+                () = place.evicted() => {}
+            }
         });
     }
     drop(listener);
     tasks.close();
     tasks.wait().await;
+}
+
+/// Keeps a connection's place while a request is answered, to the last byte of the answer.
+async fn occupy(Extension(place): Extension<Arc<Place>>, request: Request, next: Next) -> Response {
+    let busy = Busy::new(place);
+    next.run(request).await.map(|body| Body::new(Kept { body, _busy: busy }))
 }
 
 /// The next connection. One that broke before it was taken is no reason to wait; too few files are.
@@ -83,6 +99,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     stream: S,
     router: Router,
+    place: Arc<Place>,
     limits: &Limits,
     stopping: CancellationToken,
 ) -> impl Future<Output = ()> + use<S> {
@@ -90,7 +107,12 @@ fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head_time);
     http.max_header_size(HEAD).max_buf_size(2 * HEAD);
-    let connection = http.serve_connection(stream, TowerToHyperService::new(router));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(place.clone());
+        router.call(request)
+    });
+    let connection = http.serve_connection(stream, service);
     async move {
         let mut connection = pin!(connection.with_upgrades());
         // How a connection ended matters to nobody: what was asked for is in the log, or it is not.
@@ -113,7 +135,9 @@ mod tests {
     fn connected() -> (DuplexStream, impl Future<Output = ()>) {
         let (client, server) = tokio::io::duplex(1024);
         let router = Router::new().route("/", get(async || "Hello."));
-        let served = connection(server, router, &Limits::default(), CancellationToken::new());
+        let place = Places::new(1).take().unwrap();
+        let stopping = CancellationToken::new();
+        let served = connection(server, router, place, &Limits::default(), stopping);
         (client, served)
     }
 

@@ -31,6 +31,7 @@ mod json;
 mod mcp;
 mod openapi;
 mod patient;
+mod places;
 mod problem;
 mod routes;
 mod schema;

@@ -1,5 +1,7 @@
 //! What went wrong, as callers read it: `{"error": …, "reason": …}`, and what to do.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -7,7 +9,7 @@ use http::{HeaderValue, StatusCode};
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::driver::EngineError;
-use roundtable::ports::LogError;
+use roundtable::ports::{LeaseError, LogError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -60,6 +62,25 @@ impl Problem {
         Self::not_found(what)
     }
 
+    /// A store that does not do what it should. Its own words may name files of the server, so callers
+    /// are not given them; whoever sits at the machine is.
+    fn unavailable() -> Self {
+        let what = "The store is unavailable. Try again; if it persists, ask the operator of the server \
+                    to run `roundtable verify`, which shows the cause";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", what)
+    }
+
+    /// Something that the store has not taken in time. It may still be stored.
+    pub fn not_stored(waited: Duration) -> Self {
+        let what = format!(
+            "The store has not confirmed the request within {} s; another process may hold its write \
+             lock. The request may still be stored. Try again: with the same idempotency key, or the \
+             same afterRound, nothing is done twice",
+            waited.as_secs()
+        );
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_busy", what)
+    }
+
     /// The same with something that a program needs to go on.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -89,7 +110,13 @@ impl From<Error> for Problem {
         match error {
             Error::Engine(error) => error.into(),
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
-            other => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", other.to_string()),
+            Error::Import(error) => Self::bad_request("invalid", error.to_string()),
+            // It names files of the server.
+            Error::Open(_) => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "The server cannot use its data directory. Ask its operator to run `roundtable sessions`, which shows the cause",
+            ),
         }
     }
 }
@@ -108,12 +135,20 @@ impl From<EngineError> for Problem {
             }
             EngineError::CannotPlay { .. } => of(StatusCode::CONFLICT, "cannot_play"),
             EngineError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-            EngineError::Lease(_) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            EngineError::Lease(LeaseError::Held { .. }) => {
+                of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+            }
+            EngineError::Lease(LeaseError::Unavailable(_)) => Self::unavailable(),
             EngineError::Log(LogError::Damaged { .. }) => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "damaged")
             }
             EngineError::Log(LogError::Unstorable { .. }) => of(StatusCode::BAD_REQUEST, "invalid"),
-            EngineError::Log(_) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            EngineError::Log(LogError::Unavailable(_)) => Self::unavailable(),
+            EngineError::Log(LogError::Busy) => of(StatusCode::SERVICE_UNAVAILABLE, "store_busy"),
+            EngineError::Log(LogError::Full) => of(StatusCode::SERVICE_UNAVAILABLE, "store_full"),
+            EngineError::Log(
+                LogError::Fenced { .. } | LogError::Conflict { .. } | LogError::Duplicate { .. },
+            ) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             EngineError::UnknownModel { .. }
             | EngineError::UnknownTool { .. }
             | EngineError::WrongEffect { .. }
@@ -151,6 +186,52 @@ impl From<Reject> for Problem {
                 Self::not_found(format!("{text}; the session lists those who are"))
             }
             Reject::Invalid { .. } | Reject::BadId { .. } => of(StatusCode::BAD_REQUEST, "invalid"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use roundtable::backend::OpenError;
+    use roundtable::core::event::Seq;
+    use roundtable::core::id::{CommandId, NodeId, SessionId};
+
+    use super::*;
+
+    const CANARY: &str = "/srv/canary/roundtable.db";
+
+    #[test]
+    fn store_errors_sent_to_callers_contain_no_paths() {
+        let (text, path) = (|| CANARY.to_owned(), || PathBuf::from(CANARY));
+        let session = SessionId::new("mine").unwrap();
+        let logs = [
+            LogError::Fenced { epoch: 1 },
+            LogError::Conflict { head: Seq(1) },
+            LogError::Duplicate { id: CommandId::new("c1").unwrap() },
+            LogError::Unavailable(text()),
+            LogError::Busy,
+            LogError::Full,
+            LogError::Damaged { session, seq: Seq(1), what: "event 1 is missing".to_owned() },
+        ];
+        let leases = [
+            LeaseError::Held { node: NodeId::new("n1").unwrap() },
+            LeaseError::Unavailable(text()),
+        ];
+        let opens = [
+            OpenError::Missing { directory: path() },
+            OpenError::Newer { file: path(), version: 9, newest: 1 },
+            OpenError::Unusable { path: path(), why: text() },
+        ];
+        let errors = logs.into_iter().map(|error| Error::Engine(error.into()));
+        let errors = errors.chain(leases.into_iter().map(|error| Error::Engine(error.into())));
+        for error in errors.chain(opens.into_iter().map(Error::Open)) {
+            let shown = error.to_string();
+            let problem = Problem::from(error);
+            let sent = serde_json::to_string(&problem.body).unwrap();
+            assert!(!sent.contains("canary") && !sent.contains("/srv"), "{shown}: {sent}");
+            assert!(problem.status.is_server_error(), "{shown}: {sent}");
         }
     }
 }

@@ -9,6 +9,7 @@ use anyhow::{Context as _, anyhow};
 use roundtable_server::serve_stdio;
 
 use crate::config::{Config, Wishes};
+use crate::descriptors;
 use crate::out;
 use crate::signal::Signals;
 
@@ -41,6 +42,7 @@ async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
         eprintln!("{}", out::plain(&notice));
     }
     let settings = config.server_settings();
+    descriptors::raise();
     let running = config.engine_for_all().await?;
     let stopped = async {
         signals.next().await;

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::config::{Config, Wishes};
+use crate::descriptors;
 use crate::out;
 use crate::signal::{Drained, Signals};
 use access::Keeper;
@@ -40,7 +41,10 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         eprintln!("{}", out::plain(&notice));
     }
     config.check_access()?;
-    let (address, settings) = (config.listen()?, config.server_settings());
+    let (address, mut settings) = (config.listen()?, config.server_settings());
+    if let Some(files) = descriptors::raise() {
+        settings.limits = settings.limits.with_open_files(files);
+    }
     // Before the port is taken: for a moment it would be open to all.
     check(address, &settings.access)?;
     let keeper = Keeper::new(config, settings.access.clone()).context("listening to signals")?;

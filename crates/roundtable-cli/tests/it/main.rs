@@ -16,6 +16,7 @@ mod context;
 mod crash;
 mod debate;
 mod demo;
+mod descriptors;
 mod export;
 mod foreign;
 mod interrupt;

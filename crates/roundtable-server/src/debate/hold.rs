@@ -1,10 +1,14 @@
 //! Starting a debate, and going on with it: one round per call, never one twice.
 
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
+use tokio::time::Sleep;
 
 use super::answer::RoundAnswer;
 use super::ask::{Budget, GoOn, Start};
@@ -29,6 +33,9 @@ pub(crate) struct By<'a> {
 const UNUSED: &str = "The round that you asked for had failed already; this is its result. \
     focusQuestion, contextResults and budget of this call were not used: send them again.";
 
+/// How long a note that a round was delivered is waited for. It is stored later, if it has to wait.
+const NOTED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Starts a debate and answers with its first round.
 pub(crate) async fn start(
     app: &App,
@@ -36,6 +43,7 @@ pub(crate) async fn start(
     asked: Start,
     by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
+    let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     asked.check()?;
     let mut debate =
         app.sessions.new_debate(caller, &asked.topic).mode(asked.mode.unwrap_or_default().into());
@@ -58,8 +66,8 @@ pub(crate) async fn start(
         debate = debate.key(key);
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = debate.perspectives(perspectives).start().await?;
-    answer(app, &debate, 1, by, Vec::new()).await
+    let debate = app.stored(debate.perspectives(perspectives).start()).await?;
+    answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
 }
 
 /// Goes on with a debate and answers with the round that follows.
@@ -69,11 +77,13 @@ pub(crate) async fn go_on(
     asked: GoOn,
     by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
+    let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     let debate = app.sessions.debate(session);
     if let Some(token) = &asked.turn_token {
-        let number = bring(&debate, token, asked.contribution.as_deref()).await?;
+        let brought = bring(&debate, token, asked.contribution.as_deref());
+        let number = app.stored(brought).await?;
         let warnings = unused(asked.focus_question.is_some(), asked.context_results.is_some());
-        return answer(app, &debate, number, by, warnings).await;
+        return answer(app, &debate, number, within.as_mut(), by, warnings).await;
     }
     let Answers { results, mut warnings } =
         answers(app, asked.context_results.unwrap_or_default())?;
@@ -85,7 +95,7 @@ pub(crate) async fn go_on(
     if says_nothing || asked.after_round.is_some() {
         let owed = match (last(&debate).await?, asked.after_round) {
             (Last::Running(number), None) => {
-                return answer(app, &debate, number, by, warnings).await;
+                return answer(app, &debate, number, within.as_mut(), by, warnings).await;
             }
             (Last::Owed(owed), None) => Some(owed),
             // A failure that nobody was told of is told once; then the round is run again.
@@ -111,12 +121,12 @@ pub(crate) async fn go_on(
         command: None,
     };
     let focus = wish.focus.clone();
-    let continued = debate.continue_round(wish).await?;
+    let continued = app.stored(debate.continue_round(wish)).await?;
     warnings.extend(continued.warnings);
     if continued.joined {
         warnings.extend(check_focus(&debate, continued.number, focus).await?);
     }
-    answer(app, &debate, continued.number, by, warnings).await
+    answer(app, &debate, continued.number, within.as_mut(), by, warnings).await
 }
 
 /// What is said of a focus question for a round that exists already: nothing if it is the one that
@@ -149,10 +159,11 @@ async fn answer(
     app: &App,
     debate: &Debate,
     number: u32,
+    within: Pin<&mut Sleep>,
     by: By<'_>,
     warnings: Vec<String>,
 ) -> Result<RoundAnswer, Problem> {
-    let findings = wait(app, debate, number, by.watch).await?;
+    let findings = wait(app, debate, number, within, by.watch).await?;
     if findings.open {
         return Ok(RoundAnswer::of(&findings, by.caller, host::find(debate).await?, warnings));
     }
@@ -215,7 +226,9 @@ async fn last(debate: &Debate) -> Result<Last, Problem> {
 
 /// A note that fails costs the caller a second look at the same round.
 async fn note_delivered(debate: &Debate, findings: &Findings) {
-    let _ = debate.session().note(&delivered(findings)).await;
+    let what = delivered(findings);
+    let noted = debate.session().note(&what);
+    let _ = tokio::time::timeout(NOTED_WITHIN, noted).await;
 }
 
 fn delivered(findings: &Findings) -> String {

@@ -191,9 +191,9 @@ pub(crate) async fn control(
 ) -> Result<Controlled, Problem> {
     let debate = app.sessions.debate(session);
     match action {
-        Control::Pause => debate.pause().await?,
-        Control::Resume => debate.resume().await?,
-        Control::Stop => debate.stop().await?,
+        Control::Pause => app.stored(debate.pause()).await?,
+        Control::Resume => app.stored(debate.resume()).await?,
+        Control::Stop => app.stored(debate.stop()).await?,
     };
     let record = debate.record().await?;
     let status = match record.status {

@@ -81,8 +81,8 @@ async fn provide(
     let session = app.sessions.get(&session);
     let command = Command::Provide(results);
     let receipt = match key {
-        Some(key) => session.command_once(command, key).await?,
-        None => session.command(command).await?,
+        Some(key) => app.stored(session.command_once(command, key)).await?,
+        None => app.stored(session.command(command)).await?,
     };
     warnings.extend(receipt.warnings);
     let pending = session.pending().await?;

@@ -19,6 +19,7 @@ mod events;
 mod gate;
 mod host;
 mod kit;
+mod lock;
 mod mcp;
 mod pipes;
 mod race;
