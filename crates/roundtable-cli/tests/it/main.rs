@@ -17,6 +17,7 @@ mod crash;
 mod debate;
 mod demo;
 mod export;
+mod exports;
 mod interrupt;
 mod local;
 mod mcp;

@@ -56,6 +56,7 @@ where
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
+        exports: Arc::new(Semaphore::new(1)),
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;
