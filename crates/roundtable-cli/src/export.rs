@@ -53,8 +53,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     if archive.find(session).await?.is_none() {
         bail!(crate::show::unknown_session(&archive, session).await?);
     }
-    let log = archive.log(session).await?;
-    let Some(record) = Record::fold(session, log.iter().map(AsRef::as_ref)) else {
+    let Some(record) = archive.record(session).await? else {
         let show = config.command(&format!("show {session} --json"));
         bail!("{session} is no debate; `{show}` prints its events");
     };

@@ -47,6 +47,8 @@ pub struct Limits {
     pub catching_up: usize,
     /// How long a reader may take to read what it was sent.
     pub patience: Duration,
+    /// How many debates may be exported at once, from folding to the last byte; the others wait.
+    pub exports: usize,
 }
 
 impl Default for Limits {
@@ -62,6 +64,7 @@ impl Default for Limits {
             streams: 16 * 1024,
             catching_up: half_of_the_processors(),
             patience: Duration::from_secs(20),
+            exports: 2,
         }
     }
 }
@@ -103,6 +106,8 @@ pub(crate) struct Shared {
     pub seats: Arc<Semaphore>,
     /// Whose turn it is to catch up.
     pub turns: Semaphore,
+    /// The places of those who export.
+    pub exports: Arc<Semaphore>,
     /// Cancelled when the server stops: what waits ends, and says where to go on.
     pub stopping: CancellationToken,
 }
@@ -139,6 +144,7 @@ impl App {
             schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),
+            exports: Arc::new(Semaphore::new(1)),
             stopping: CancellationToken::new(),
         })
     }

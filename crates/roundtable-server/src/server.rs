@@ -73,6 +73,7 @@ impl Server {
             schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),
+            exports: Arc::new(Semaphore::new(settings.limits.exports)),
             stopping: CancellationToken::new(),
         });
         Self { app, settings, other_mcp: None }

@@ -14,7 +14,7 @@ use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
-use crate::debate::{Debate, DebateBuilder};
+use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
 use crate::talk::Talk;
@@ -24,6 +24,7 @@ use crate::talk::Talk;
 pub struct Engine {
     driver: roundtable_engine::Engine,
     defaults: Arc<Defaults>,
+    folds: Folds,
 }
 
 /// What sessions are made of when nobody says.
@@ -48,7 +49,7 @@ impl Engine {
     }
 
     pub(crate) fn new(driver: roundtable_engine::Engine, defaults: Defaults) -> Self {
-        Self { driver, defaults: Arc::new(defaults) }
+        Self { driver, defaults: Arc::new(defaults), folds: Folds::default() }
     }
 
     /// A debate to be held: a panel argues a question in rounds and says how far it agrees.
@@ -58,7 +59,7 @@ impl Engine {
 
     /// A debate of this engine. Whether there is one shows when it is used.
     pub fn find_debate(&self, id: &SessionId) -> Debate {
-        Debate::new(self.session(id))
+        Debate::new(self.session(id), self.folds.clone())
     }
 
     /// Keeps a debate that was exported, to be read. It is over: nobody goes on with it.

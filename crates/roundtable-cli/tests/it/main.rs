@@ -18,6 +18,7 @@ mod debate;
 mod demo;
 mod descriptors;
 mod export;
+mod exports;
 mod foreign;
 mod interrupt;
 mod local;

@@ -13,7 +13,7 @@ use crate::id::{AgentId, SessionId};
 use crate::message::Citation;
 use crate::session::Status;
 
-use fold::Folding;
+pub use fold::Folding;
 
 /// Who takes part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,8 @@ mod wait;
 pub(crate) use consent::{Caller, is_decision};
 pub(crate) use hold::{By, go_on, start};
 pub(crate) use read::{
-    agents, citations, consensus, control, export, list, responses, round, synthesize, thoughts,
+    agents, citations, consensus, control, export, export_text, list, responses, round, synthesize,
+    thoughts,
 };
 pub use report::report;
 pub(crate) use wait::{Silent, Watch};

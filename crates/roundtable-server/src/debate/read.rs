@@ -4,6 +4,7 @@ use roundtable::core::id::SessionId;
 use roundtable::core::session::Status as CoreStatus;
 use roundtable::debate::{DebateFilter, Findings};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::ask::{self, Control, Debates, Format, agent_id};
 use super::detail::{
@@ -18,6 +19,9 @@ use crate::sessions::Authorized;
 use crate::wire::ContextRequest;
 
 type Session<'a> = &'a Authorized<SessionId>;
+
+/// How many bytes of an export fit in the result of a tool.
+const INLINE_EXPORT: usize = 1024 * 1024;
 
 pub(crate) async fn consensus(
     app: &App,
@@ -171,15 +175,49 @@ fn still_running() -> Problem {
     Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "running", what)
 }
 
+/// The text of an export, and the place that it takes: whoever has the text in memory keeps it.
+pub(crate) async fn export_text(
+    app: &App,
+    session: Session<'_>,
+    format: Format,
+) -> Result<(String, OwnedSemaphorePermit), Problem> {
+    // It waits for as long as the caller does: whoever goes away leaves the queue.
+    let place = tokio::select! {
+        place = app.exports.clone().acquire_owned() => place.map_err(|_| stopping())?,
+        () = app.stopping.cancelled() => return Err(stopping()),
+    };
+    let debate = app.sessions.debate(session);
+    let text = match format {
+        Format::Markdown => debate.export_markdown().await?,
+        Format::Json => debate.export_json().await?,
+    };
+    Ok((text, place))
+}
+
+fn stopping() -> Problem {
+    let what = "The server is stopping. Try again when it runs.";
+    Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "stopping", what)
+}
+
+/// An export as one value, for callers that cannot read a stream. It has to be small enough to be
+/// held several times.
 pub(crate) async fn export(
     app: &App,
     session: Session<'_>,
     format: Format,
 ) -> Result<Exported, Problem> {
-    let debate = app.sessions.debate(session);
+    let (text, _place) = export_text(app, session, format).await?;
+    if text.len() > INLINE_EXPORT {
+        let (bytes, id) = (text.len(), session.id());
+        let what = format!(
+            "The export has {bytes} bytes, and a tool result carries at most {INLINE_EXPORT}. \
+             Read the resource roundtable://sessions/{id}/transcript page by page, or run `roundtable export {id}`."
+        );
+        return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "too_large", what));
+    }
     let content = match format {
-        Format::Markdown => Value::String(debate.export_markdown().await?),
-        Format::Json => serde_json::from_str(&debate.export_json().await?).unwrap_or_default(),
+        Format::Markdown => Value::String(text),
+        Format::Json => serde_json::from_str(&text).unwrap_or_default(),
     };
     Ok(Exported { session_id: session.id().clone(), format, content })
 }

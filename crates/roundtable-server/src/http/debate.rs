@@ -1,6 +1,7 @@
 //! Debates over HTTP: the same operations as the tools of the MCP server.
 
 mod describe;
+mod export;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -227,6 +228,8 @@ async fn export(
     State(app): State<App>,
     session: Authorized<SessionId>,
     asked: Asked<As>,
-) -> Answered<Exported> {
-    debate::export(&app, &session, query(asked)?.format.unwrap_or_default()).await.map(Json)
+) -> Result<Response, Problem> {
+    let format = query(asked)?.format.unwrap_or_default();
+    let (text, place) = debate::export_text(&app, &session, format).await?;
+    Ok(export::response(session.id(), format, text, place))
 }

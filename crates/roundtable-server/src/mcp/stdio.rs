@@ -59,6 +59,7 @@ where
         limits: settings.limits,
         approvals: settings.approvals,
         schemas: Schemas::default(),
+        exports: Arc::new(Semaphore::new(1)),
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;

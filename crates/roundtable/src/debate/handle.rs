@@ -13,6 +13,7 @@ use roundtable_core::{MessageContext, Reject};
 use roundtable_engine::EngineError;
 use roundtable_ports::Receipt;
 
+use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
 use super::wait::{Reading, find_summed, is_settled};
 use crate::error::{Error, Result};
@@ -22,6 +23,7 @@ use crate::session::{Events, Session, Since};
 #[derive(Clone)]
 pub struct Debate {
     session: Session,
+    folds: Folds,
 }
 
 /// What the next round is to be.
@@ -66,8 +68,8 @@ pub struct Summed {
 }
 
 impl Debate {
-    pub(crate) fn new(session: Session) -> Self {
-        Self { session }
+    pub(crate) fn new(session: Session, folds: Folds) -> Self {
+        Self { session, folds }
     }
 
     /// The id of its session.
@@ -179,16 +181,16 @@ impl Debate {
         record.findings(number).ok_or_else(|| no_round(&record, number))
     }
 
-    /// The whole debate, folded from its log.
+    /// The whole debate, folded from its log. Only a few logs are folded at once; the others wait for
+    /// their turn.
     ///
     /// # Errors
     /// [`Error`] when there is no such session, or it is no debate.
     pub async fn record(&self) -> Result<Record> {
-        let log = self.session.log().await?;
-        if log.is_empty() {
+        let Some(record) = self.folds.fold(&self.session).await? else {
             return Err(Reject::NotFound { session: self.id().clone() }.into());
-        }
-        Record::fold(self.id(), log.iter().map(AsRef::as_ref)).ok_or_else(|| {
+        };
+        record.ok_or_else(|| {
             invalid(format!("session {} is no debate; read it as a session", self.id()))
         })
     }

@@ -24,7 +24,8 @@ struct Open {
     aside: bool,
 }
 
-pub(super) struct Folding {
+/// A record being folded, event by event, so that nobody has to hold a whole log.
+pub struct Folding {
     state: Session,
     times: Option<(Timestamp, Timestamp)>,
     rounds: Vec<Open>,
@@ -38,6 +39,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
+    /// Nothing yet of this session.
     pub fn new(session: &SessionId) -> Self {
         Self {
             state: Session::new(session.clone()),
@@ -52,6 +54,7 @@ impl Folding {
         }
     }
 
+    /// Takes the next event of the log.
     pub fn take(&mut self, event: &Event) {
         let began = self.times.map_or(event.at, |(began, _)| began);
         self.times = Some((began, event.at));
@@ -233,6 +236,7 @@ impl Folding {
         }
     }
 
+    /// The debate that the events tell of; nothing when the session is not one.
     pub fn finish(self) -> Option<Record> {
         let state = self.state;
         let (created_at, updated_at) = self.times?;
