@@ -318,8 +318,8 @@ pub(crate) struct ServerEntry {
     #[schemars(range(min = 0, max = 3_600_000))]
     pub wait_budget_ms: Option<u64>,
     /// Who decides on tool calls that need approval, and on unknown outcomes, when an MCP client asks
-    /// for rounds: person (asked by the client, at the terminal or over HTTP) or caller (the calling
-    /// model may decide, too).
+    /// for rounds: person (asked by the client, at the terminal or over HTTP) or caller (also the
+    /// calling model).
     pub approvals: Option<Approvals>,
 }
 
