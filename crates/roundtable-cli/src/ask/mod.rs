@@ -62,8 +62,8 @@ impl Shown {
 pub(crate) struct GoOn {
     /// The session.
     session: SessionId,
-    /// What to say; an answer, if the session waits for one. A debate goes on without it, too: then
-    /// it asks for what it waits for.
+    /// What to say; an answer, if an agent asked a question. Without it, a debate goes on, and asks for
+    /// what it waits for; another session asks for the decisions that its tool calls wait for.
     text: Option<String>,
     #[command(flatten)]
     shown: Shown,
@@ -76,7 +76,7 @@ pub(crate) struct GoOn {
 }
 
 pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let said = Said { text: &options.question, images: options.shown.read()? };
+    let said = Said { text: Some(&options.question), images: options.shown.read()? };
     let id = config.chosen_agent()?;
     let needs = config.needs(&id);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -109,10 +109,13 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
         )
         .await;
     }
-    let Some(text) = text else {
-        bail!("say something: {}", config.command(&format!("continue {session} \"…\"")));
-    };
-    let said = Said { text, images: options.shown.read()? };
+    if text.is_none() && !state.requests.iter().any(crate::approval::is_decision) {
+        bail!(
+            "Nothing to decide; pass a message: {}",
+            config.command(&format!("continue {session} \"…\""))
+        );
+    }
+    let said = Said { text: text.as_deref(), images: options.shown.read()? };
     let agents = state.agents;
     let needs = Needs::of(&agents);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -165,6 +168,10 @@ async fn finish(
     match end? {
         End::Answered { questions } => talk.show.end(&questions, &again),
         End::Stopped => talk.show.end(&[], &again),
+        End::Waits => {
+            talk.show.waits(&config.command(&format!("continue {}", talk.session.id())));
+            return Ok(code.unwrap_or(ExitCode::from(debate::WAITS)));
+        }
         End::Failed { error } => bail!(trouble.explain(config, &error, &again)),
     }
     Ok(code.unwrap_or(ExitCode::SUCCESS))

@@ -9,7 +9,7 @@ use roundtable::core::id::{IterationId, TurnId};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
-use crate::{out, voice};
+use crate::{approval, out, voice};
 
 /// How much of a tool's arguments or result is shown.
 const SHOWN: usize = 120;
@@ -38,7 +38,18 @@ impl Show {
     }
 
     pub fn approval(&self, request: &ContextRequest) {
-        self.note(&format!("{} [y/N]", request.query));
+        self.note(&approval::shown(request));
+    }
+
+    /// Asks again for an answer that counts.
+    pub fn undecided(&self, request: &ContextRequest) {
+        self.note(approval::again(request));
+    }
+
+    pub fn waits(&self, again: &str) {
+        self.note(&format!(
+            "Nobody decided; the tool was not called, and the request stays open.\nDecide: {again}"
+        ));
     }
 
     pub fn update(&mut self, update: &Update) {

@@ -321,6 +321,18 @@ pub(crate) struct ServerEntry {
     /// nothing is set.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub drain_ms: Option<u64>,
+    /// Who decides on tool calls that need approval, and on unknown outcomes, when an MCP client asks
+    /// for rounds: person (asked by the client, at the terminal or over HTTP) or caller (also the
+    /// calling model).
+    pub approvals: Option<Approvals>,
+}
+
+/// Who decides on tool calls over MCP.
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Approvals {
+    Person,
+    Caller,
 }
 
 /// Who may use the server.

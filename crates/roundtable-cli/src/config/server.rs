@@ -4,9 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use roundtable_server::{Access, Limits, Principal, Settings, Tokens};
+use roundtable_server::{
+    Access, Approvals as ServerApprovals, Limits, Principal, Settings, Tokens,
+};
 
 use super::Config;
+use super::file::Approvals;
 use super::mistake::Mistakes;
 use super::origin::Key;
 
@@ -48,6 +51,10 @@ impl Config {
             access: Access::from(self.tokens()),
             hosts: server.hosts.clone(),
             origins: server.origins.clone(),
+            approvals: match server.approvals {
+                Some(Approvals::Caller) => ServerApprovals::Caller,
+                Some(Approvals::Person) | None => ServerApprovals::Person,
+            },
         }
     }
 

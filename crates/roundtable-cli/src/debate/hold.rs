@@ -104,7 +104,11 @@ impl Hold {
     async fn run(&mut self, mut updates: Subscription, first: u32) -> anyhow::Result<End> {
         let mut number = first;
         loop {
-            self.until_closed(&mut updates, number).await?;
+            if !self.until_closed(&mut updates, number).await? {
+                self.show
+                    .note("Nobody decided; the tool was not called, and the request stays open.");
+                return Ok(End::Waits);
+            }
             let record = self.debate.record().await?;
             let findings = self.debate.findings(Some(number)).await?;
             match findings.standing {
@@ -157,9 +161,18 @@ impl Hold {
         requests: &[ContextRequest],
         results: &mut Vec<ContextResult>,
     ) -> anyhow::Result<bool> {
-        let said = if requests.is_empty() { None } else { self.text.take() };
+        let questions = requests.iter().any(|request| !approval::is_decision(request));
+        let said = if questions { self.text.take() } else { None };
         for (index, request) in requests.iter().enumerate() {
             let id = request.id.clone();
+            if approval::is_decision(request) {
+                self.show.approval(request);
+                match self.decision(request).await? {
+                    Some(decided) => results.push(decided),
+                    None => return Ok(false),
+                }
+                continue;
+            }
             if let Some(text) = &said {
                 results.push(ContextResult::found(id, text));
                 continue;
@@ -178,11 +191,28 @@ impl Hold {
         Ok(true)
     }
 
+    /// Asks until someone decides; nothing when nobody is there.
+    async fn decision(
+        &mut self,
+        request: &ContextRequest,
+    ) -> anyhow::Result<Option<ContextResult>> {
+        loop {
+            let line =
+                self.prompt.line().await.context("reading the answer from standard input")?;
+            let Some(line) = line else { return Ok(None) };
+            if let Some(decided) = approval::decided(request, &line) {
+                return Ok(Some(decided));
+            }
+            self.show.undecided(request);
+        }
+    }
+
+    /// Shows a round until it is over; false when it waits for a decision and nobody is there.
     async fn until_closed(
         &mut self,
         updates: &mut Subscription,
         number: u32,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         loop {
             tokio::select! {
                 biased;
@@ -191,15 +221,20 @@ impl Hold {
                     self.show.update(&update);
                     let Update::Event(event) = update else { continue };
                     if self.note_event(&event, number) {
-                        return Ok(());
+                        return Ok(true);
                     }
                 }
                 line = self.prompt.line(), if !self.approvals.is_empty() => {
                     let line = line.context("reading the answer from standard input")?;
-                    if let Some(request) = self.approvals.pop_front() {
-                        let decided = approval::decided(request, line.as_deref());
-                        self.debate.provide(vec![decided]).await?;
-                    }
+                    let Some(line) = line else { return Ok(false) };
+                    let Some(request) = self.approvals.front().cloned() else { continue };
+                    let Some(decided) = approval::decided(&request, &line) else {
+                        self.show.undecided(&request);
+                        continue;
+                    };
+                    self.approvals.pop_front();
+                    let receipt = self.debate.provide(vec![decided]).await?;
+                    receipt.warnings.iter().for_each(|warning| self.show.note(warning));
                 }
             }
         }
@@ -236,6 +271,9 @@ impl Hold {
             }
             Body::Context(ContextEvent::ContextProvided(result)) => {
                 self.approvals.retain(|request| request.id != result.request);
+            }
+            Body::Context(ContextEvent::ContextWithdrawn { request: withdrawn }) => {
+                self.approvals.retain(|request| request.id != *withdrawn);
             }
             Body::Session(SessionEvent::SessionCompleted { .. }) => return true,
             _ => {}

@@ -27,7 +27,7 @@ use hold::{End, Hold};
 use show::Show;
 
 /// What a run is told that waits for an answer nobody is there to give.
-const WAITS: u8 = 3;
+pub(crate) const WAITS: u8 = 3;
 
 /// What is argued, by whom, and how.
 #[derive(clap::Args)]
@@ -174,7 +174,13 @@ async fn finish(
     let findings = record.last_round().and_then(|number| record.findings(number));
     let over = record.status == Status::Completed;
     let asks = findings.as_ref().is_some_and(|findings| !findings.requests.is_empty());
+    let decides = findings
+        .as_ref()
+        .is_some_and(|findings| findings.requests.iter().any(crate::approval::is_decision));
     let next = match (over, asks) {
+        (false, true) if decides => {
+            format!("Decide and go on: {}", config.command(&format!("continue {id}")))
+        }
         (true, _) => format!("Minutes: {}", config.command(&format!("export {id}"))),
         (false, true) => {
             format!("Answer and go on: {}", config.command(&format!("continue {id} \"…\"")))

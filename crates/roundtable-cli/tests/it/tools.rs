@@ -176,7 +176,7 @@ fn a_call_that_may_do_harm_is_made_only_after_a_yes() {
     for (answer, called, told) in [
         ("y\n", true, "  = It says"),
         ("n\n", false, "did not agree"),
-        ("", false, "did not agree"),
+        ("maybe\n\nyes\n", true, "Please answer yes or no:"),
     ] {
         let provider = Provider::start(vec![calls("notes__write", "{}"), says("Done.")]);
         let home = Home::new();
@@ -186,7 +186,11 @@ fn a_call_that_may_do_harm_is_made_only_after_a_yes() {
         child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
         let ran = finish(child);
         assert_eq!((ran.out.as_str(), ran.code), ("Done.\n", Some(0)), "{}", ran.err);
-        assert!(ran.err.contains("May notes__write be called with {}? [y/N]\n"), "{}", ran.err);
+        assert!(
+            ran.err.contains("May notes__write be called?\n  tool:      notes__write\n"),
+            "{}",
+            ran.err
+        );
         assert!(ran.err.contains(told), "{}", ran.err);
         assert_eq!(home.path().with_file_name("notes").exists(), called);
     }
@@ -248,4 +252,25 @@ fn s11_a_server_that_changes_while_it_is_read_is_refused() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert!(told.contains("offers other definitions now than those that were shown"), "{told}");
     assert_eq!(usable(&home), [""; 0]);
+}
+
+#[test]
+fn a_call_that_nobody_decides_on_is_not_made_and_can_be_decided_later() {
+    let provider = Provider::start(vec![calls("notes__write", "{}"), says("Done.")]);
+    let home = Home::new();
+    agent(&home, &provider.address);
+    approve(&home, "y\n").ok();
+    let mut child = home.command(&VARIABLES, &["ask", "Write it."]).spawn().unwrap();
+    drop(child.stdin.take());
+    let ran = finish(child);
+    assert_eq!((ran.out.as_str(), ran.code), ("", Some(3)), "{}", ran.err);
+    assert!(!home.path().with_file_name("notes").exists());
+    let named = ran.err.lines().last().unwrap().to_owned();
+    let session = named.rsplit(' ').next().unwrap().to_owned();
+    assert!(named.starts_with("Decide: ") && session.starts_with("ses_"), "{named}");
+    let mut child = home.command(&VARIABLES, &["continue", &session]).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"yes\n").unwrap();
+    let ran = finish(child);
+    assert_eq!((ran.out.as_str(), ran.code), ("Done.\n", Some(0)), "{}", ran.err);
+    assert!(home.path().with_file_name("notes").exists());
 }

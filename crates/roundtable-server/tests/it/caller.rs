@@ -155,7 +155,10 @@ impl Caller {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             params["_meta"]["io.modelcontextprotocol/clientInfo"] =
                 json!({ "name": "test", "version": "1" });
-            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            let declared = &mut params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+            if declared.is_null() {
+                *declared = json!({});
+            }
         }
         json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
     }

@@ -12,6 +12,7 @@ mod caller;
 mod cancel;
 mod client;
 mod connections;
+mod consent;
 mod context;
 mod context_requests;
 mod debate;
