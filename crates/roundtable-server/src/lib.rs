@@ -28,6 +28,7 @@ mod gate;
 mod host;
 mod http;
 mod json;
+mod key;
 mod mcp;
 mod openapi;
 mod patient;

@@ -34,6 +34,11 @@ fn line(table: &Table, row: &Row) -> String {
         Row::Take { number, take, active } => format!("take {number}.{take} active {active}"),
         Row::Request { request, agent, .. } => format!("request {request} of {agent}"),
         Row::RequestGone { request } => format!("request {request} gone"),
+        Row::Opened { actor } => format!("opened by {}", actor.as_deref().unwrap_or("nobody")),
+        Row::Reservation { iteration, amount } => {
+            format!("reserved {} tokens for {iteration}", amount.tokens)
+        }
+        Row::ReservationGone { iteration } => format!("reservation of {iteration} gone"),
     };
     table.labels.replace(&text)
 }

@@ -5,6 +5,7 @@ use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
+use roundtable::ports::CommandKey;
 
 use super::answer::RoundAnswer;
 use super::ask::{GoOn, Start};
@@ -13,6 +14,7 @@ use crate::app::App;
 use crate::auth::Principal;
 use crate::host;
 use crate::http::context::answers;
+use crate::key::Key;
 use crate::problem::Problem;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
@@ -22,6 +24,7 @@ pub(crate) async fn start(
     app: &App,
     caller: &Principal,
     asked: Start,
+    key: Option<Key>,
     watch: &dyn Watch,
 ) -> Result<RoundAnswer, Problem> {
     asked.check()?;
@@ -42,8 +45,8 @@ pub(crate) async fn start(
     if let Some(budget) = &asked.budget {
         debate = debate.budget(budget.limits());
     }
-    if let Some(key) = &asked.idempotency_key {
-        debate = debate.key(key);
+    if let Some(key) = &key {
+        debate = debate.key(key.text()).key_digest(key.digest());
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
     let debate = debate.perspectives(perspectives).start().await?;
@@ -55,11 +58,20 @@ pub(crate) async fn go_on(
     app: &App,
     session: &Authorized<SessionId>,
     asked: GoOn,
+    key: Option<Key>,
     watch: &dyn Watch,
 ) -> Result<RoundAnswer, Problem> {
     let debate = app.sessions.debate(session);
+    let key = key.map(|key| key.within(session.id()));
+    if let Some(key) = &key
+        && let Some(receipt) = debate.session().find_receipt(key).await?
+    {
+        let replayed = debate.replay(&receipt).await?;
+        return answer(app, &debate, replayed.number, watch, replayed.warnings).await;
+    }
     if let Some(token) = &asked.turn_token {
         let number = bring(&debate, token, asked.contribution.as_deref()).await?;
+        remember(&debate, key).await?;
         return answer(app, &debate, number, watch, Vec::new()).await;
     }
     let Answers { results, mut warnings } =
@@ -67,8 +79,12 @@ pub(crate) async fn go_on(
     let says_nothing = asked.focus_question.is_none() && results.is_empty();
     if says_nothing && asked.after_round.is_none() {
         match last(&debate).await? {
-            Last::Running(number) => return answer(app, &debate, number, watch, warnings).await,
+            Last::Running(number) => {
+                remember(&debate, key).await?;
+                return answer(app, &debate, number, watch, warnings).await;
+            }
             Last::Owed(owed) => {
+                remember(&debate, key).await?;
                 if still_reads(app, watch) {
                     note_delivered(&debate, &owed).await;
                 }
@@ -77,15 +93,19 @@ pub(crate) async fn go_on(
             Last::Given => {}
         }
     }
-    let wish = Continue {
-        focus: asked.focus_question,
-        results,
-        after_round: asked.after_round,
-        command: None,
-    };
+    let wish =
+        Continue { focus: asked.focus_question, results, after_round: asked.after_round, key };
     let continued = debate.continue_round(wish).await?;
     warnings.extend(continued.warnings);
     answer(app, &debate, continued.number, watch, warnings).await
+}
+
+/// Notes that a request was answered without a command of its own.
+async fn remember(debate: &Debate, key: Option<CommandKey>) -> Result<(), Problem> {
+    if let Some(key) = key {
+        debate.session().remember(key).await?;
+    }
+    Ok(())
 }
 
 async fn answer(

@@ -8,11 +8,12 @@ use serde_json::Value;
 use super::ask::{self, Control, Debates, Format, agent_id};
 use super::detail::{
     Citations, Cited, Confidence, ConfiguredAgent, ConfiguredAgents, Consensus, Controlled, Debate,
-    DebateList, Exported, FullResponse, Responses, RoundDetail, Synthesis, Thoughts,
+    DebateList, Exported, FullResponse, Responses, RoundDetail, SynthesisAnswer, Thoughts,
 };
 use crate::app::App;
 use crate::auth::Principal;
 use crate::http::session::MOST;
+use crate::key::Key;
 use crate::problem::Problem;
 use crate::sessions::Authorized;
 use crate::wire::ContextRequest;
@@ -153,22 +154,21 @@ pub(crate) async fn synthesize(
     app: &App,
     session: Session<'_>,
     synthesizer: Option<&str>,
-) -> Result<Synthesis, Problem> {
+    key: Option<Key>,
+) -> Result<SynthesisAnswer, Problem> {
     let agent = synthesizer.map(agent_id).transpose()?;
     let debate = app.sessions.debate(session);
+    let key = key.map(|key| key.within(session.id()));
     let summed = tokio::select! {
         biased;
-        summed = debate.synthesize(agent.as_ref()) => summed?,
-        () = tokio::time::sleep(app.limits.wait_budget) => return Err(still_running()),
-        () = app.stopping.cancelled() => return Err(still_running()),
+        summed = debate.synthesize_keyed(agent.as_ref(), key) => Some(summed?),
+        () = tokio::time::sleep(app.limits.wait_budget) => None,
+        () = app.stopping.cancelled() => None,
     };
-    Ok(Synthesis::of(session.id(), summed))
-}
-
-/// The synthesis goes on and is stored; whoever asks again gets it.
-fn still_running() -> Problem {
-    let what = "The synthesis is still being written, and goes on by itself. Call synthesize_debate again to get it; it is not paid twice.";
-    Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "running", what)
+    Ok(match summed {
+        Some(summed) => SynthesisAnswer::completed(session.id(), summed),
+        None => SynthesisAnswer::running(session.id()),
+    })
 }
 
 pub(crate) async fn export(
@@ -188,14 +188,16 @@ pub(crate) async fn control(
     app: &App,
     session: Session<'_>,
     action: Control,
+    key: Option<Key>,
 ) -> Result<Controlled, Problem> {
     let debate = app.sessions.debate(session);
-    match action {
-        Control::Pause => debate.pause().await?,
-        Control::Resume => debate.resume().await?,
-        Control::Stop => debate.stop().await?,
+    let key = key.map(|key| key.within(session.id()));
+    let receipt = match action {
+        Control::Pause => debate.pause_keyed(key).await?,
+        Control::Resume => debate.resume_keyed(key).await?,
+        Control::Stop => debate.stop_keyed(key).await?,
     };
-    let record = debate.record().await?;
+    let record = debate.record_at(&receipt).await?;
     let status = match record.status {
         CoreStatus::Active => ask::Stands::Active,
         CoreStatus::Paused => ask::Stands::Paused,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ::http::HeaderMap;
+use ::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
 };
@@ -23,8 +25,9 @@ use crate::debate::ask::{
 };
 use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
-    RoundDetail, Synthesis, Thoughts,
+    RoundDetail, SynthesisAnswer, Thoughts,
 };
+use crate::key::{Input, Key};
 use crate::openapi::schema_settings;
 use crate::problem::Problem;
 use crate::schema::Misfit;
@@ -62,7 +65,7 @@ fn holding() -> Vec<Tool> {
             "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.",
             Does::Adds,
         ),
-        tool::<About<SumUp>, Synthesis>(
+        tool::<About<SumUp>, SynthesisAnswer>(
             "synthesize_debate",
             "Sum up",
             "Has the debate summed up: common ground, key differences, how positions moved, conclusion, recommendation. Call it when the debate is over or has said enough. It is written once and stored; calling it again reads it.",
@@ -192,7 +195,8 @@ pub(super) async fn call(
         return Err(ErrorData::invalid_params(format!("Unknown tool: {name}"), None));
     }
     let answer = if is_plain(&arguments) {
-        dispatch(app, caller, &request.name, arguments, &Progress::of(context)).await
+        let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);
+        dispatch(app, caller, &request.name, arguments, headers, &Progress::of(context)).await
     } else {
         Err(Problem::bad_request("json", "a text has a NUL character in it; send it without"))
     };
@@ -207,26 +211,30 @@ async fn dispatch(
     caller: &Principal,
     name: &str,
     given: Value,
+    headers: Option<&HeaderMap>,
     watch: &Progress,
 ) -> Result<Value, Problem> {
     let read = |id: String| async move { app.sessions.authorize(caller, Action::Read, &id).await };
     let change =
         |id: String| async move { app.sessions.authorize(caller, Action::Change, &id).await };
-    let arguments = Arguments { app, tool: name, value: given };
+    let arguments = Arguments { app, tool: name, value: given, headers };
     match name {
-        "start_roundtable" => value(debate::start(app, caller, arguments.read()?, watch).await?),
+        "start_roundtable" => {
+            let (asked, key) = arguments.keyed()?;
+            value(debate::start(app, caller, asked, key, watch).await?)
+        }
         "continue_roundtable" => {
-            let About { session_id, asked } = arguments.read()?;
-            value(debate::go_on(app, &change(session_id).await?, asked, watch).await?)
+            let (About { session_id, asked }, key) = arguments.about()?;
+            value(debate::go_on(app, &change(session_id).await?, asked, key, watch).await?)
         }
         "synthesize_debate" => {
-            let About { session_id, asked: SumUp { synthesizer } } = arguments.read()?;
+            let (About { session_id, asked: SumUp { synthesizer } }, key) = arguments.about()?;
             let session = change(session_id).await?;
-            value(debate::synthesize(app, &session, synthesizer.as_deref()).await?)
+            value(debate::synthesize(app, &session, synthesizer.as_deref(), key).await?)
         }
         "control_session" => {
-            let About { session_id, asked: Told { action } } = arguments.read()?;
-            value(debate::control(app, &change(session_id).await?, action).await?)
+            let (About { session_id, asked: Told { action } }, key) = arguments.about()?;
+            value(debate::control(app, &change(session_id).await?, action, key).await?)
         }
         "get_consensus" => {
             let OfRound { session_id, round_number } = arguments.read()?;
@@ -278,9 +286,20 @@ struct Arguments<'a> {
     app: &'a App,
     tool: &'a str,
     value: Value,
+    headers: Option<&'a HeaderMap>,
 }
 
 impl Arguments<'_> {
+    /// The input of a tool that has something done, and its key: in a field, or in the header of the request.
+    fn keyed<T: Input>(&self) -> Result<(T, Option<Key>), Problem> {
+        Ok((self.read()?, Key::of::<T>(self.headers, &self.value)?))
+    }
+
+    /// The same for a tool that is about a debate.
+    fn about<T: Input>(&self) -> Result<(About<T>, Option<Key>), Problem> {
+        Ok((self.read()?, Key::of::<T>(self.headers, &self.value)?))
+    }
+
     fn read<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T, Problem> {
         self.app.schemas.read(&self.value).map_err(|Misfit { reason, what }| {
             Problem::bad_request(reason, format!("{}: {what}; see its input schema", self.tool))

@@ -18,6 +18,7 @@ mod debate;
 mod events;
 mod gate;
 mod host;
+mod keys;
 mod kit;
 mod mcp;
 mod pipes;

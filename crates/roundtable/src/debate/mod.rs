@@ -5,6 +5,7 @@ mod cast;
 mod handle;
 mod join;
 mod list;
+mod replay;
 mod wait;
 
 pub use builder::DebateBuilder;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::key::Input;
 use crate::wire::ContextResult;
 
 /// The next round of a debate.
@@ -30,4 +31,8 @@ pub(crate) struct GoOn {
     #[serde(default)]
     #[schemars(length(min = 1, max = 200000))]
     pub contribution: Option<String>,
+}
+
+impl Input for GoOn {
+    const OPERATION: &'static str = "continueDebate";
 }
