@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
+use crate::quota::{Admissions, Quotas};
 use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
@@ -61,6 +62,10 @@ pub(crate) struct Shared {
     /// Who may call just now.
     pub access: Access,
     pub limits: Limits,
+    /// What callers may spend and hold.
+    pub quotas: Quotas,
+    /// Who begins something just now.
+    pub admissions: Admissions,
     /// The validators of inputs.
     pub schemas: Schemas,
     /// The places of readers.
@@ -87,6 +92,8 @@ impl App {
             sessions: Sessions::new(engine),
             access: Access::default(),
             limits: Limits::default(),
+            quotas: Quotas::default(),
+            admissions: Admissions::default(),
             schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),

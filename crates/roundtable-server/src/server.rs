@@ -16,6 +16,7 @@ use crate::app::{App, Limits, Shared};
 use crate::connections;
 use crate::gate::Gate;
 use crate::mcp::{self, Mcp, McpService, Memory};
+use crate::quota::{Admissions, Quotas};
 use crate::routes::{self, Door};
 use crate::schema::Schemas;
 use crate::sessions::Sessions;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// How much is allowed.
     pub limits: Limits,
+    /// What callers may spend and hold. The engine needs the same: see `EngineBuilder::allowances`.
+    pub quotas: Quotas,
 }
 
 /// Why a server does not run.
@@ -67,6 +70,8 @@ impl Server {
             sessions: Sessions::new(engine),
             access: settings.access.clone(),
             limits: settings.limits.clone(),
+            quotas: settings.quotas.clone(),
+            admissions: Admissions::default(),
             schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),

@@ -37,7 +37,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
     let settings = config.server_settings();
-    let running = config.engine_for_all().await?;
+    let running = config.engine_for_all(&settings.quotas).await?;
     let stopped = async {
         signals.next().await;
     };

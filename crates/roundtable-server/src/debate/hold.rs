@@ -5,7 +5,7 @@ use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
-use roundtable::ports::CommandKey;
+use roundtable::ports::{CommandKey, Owner};
 
 use super::answer::RoundAnswer;
 use super::ask::{GoOn, Start};
@@ -16,6 +16,7 @@ use crate::host;
 use crate::http::context::answers;
 use crate::key::Key;
 use crate::problem::Problem;
+use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
 
@@ -49,7 +50,14 @@ pub(crate) async fn start(
         debate = debate.key(key.text()).key_digest(key.digest());
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = debate.perspectives(perspectives).start().await?;
+    let debate = debate.perspectives(perspectives);
+    let known = debate.find_started().await?;
+    let turn = match known {
+        true => None,
+        false => app.admit(&caller.owner(), Begin::Session).await?,
+    };
+    let debate = debate.start().await?;
+    drop(turn);
     answer(app, &debate, 1, watch, Vec::new()).await
 }
 
@@ -95,7 +103,13 @@ pub(crate) async fn go_on(
     }
     let wish =
         Continue { focus: asked.focus_question, results, after_round: asked.after_round, key };
+    let state = debate.session().state().await?;
+    let is_there = asked.after_round.is_some_and(|after| state.last_number > after);
+    let begins = !is_there && state.round.as_ref().is_none_or(|round| round.aside);
+    let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
+    let turn = if begins { app.admit(&owner, Begin::Round).await? } else { None };
     let continued = debate.continue_round(wish).await?;
+    drop(turn);
     warnings.extend(continued.warnings);
     answer(app, &debate, continued.number, watch, warnings).await
 }

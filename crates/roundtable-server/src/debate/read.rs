@@ -1,8 +1,10 @@
 //! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
 
-use roundtable::core::id::SessionId;
+use roundtable::core::id::{AgentId, SessionId};
+use roundtable::core::input::Command;
 use roundtable::core::session::Status as CoreStatus;
 use roundtable::debate::{DebateFilter, Findings};
+use roundtable::ports::{CommandKey, Owner};
 use serde_json::Value;
 
 use super::ask::{self, Control, Debates, Format, agent_id};
@@ -15,6 +17,7 @@ use crate::auth::Principal;
 use crate::http::session::MOST;
 use crate::key::Key;
 use crate::problem::Problem;
+use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::ContextRequest;
 
@@ -159,6 +162,7 @@ pub(crate) async fn synthesize(
     let agent = synthesizer.map(agent_id).transpose()?;
     let debate = app.sessions.debate(session);
     let key = key.map(|key| key.within(session.id()));
+    begin_synthesis(app, &debate, agent.as_ref(), key.as_ref()).await?;
     let summed = tokio::select! {
         biased;
         summed = debate.synthesize_keyed(agent.as_ref(), key) => Some(summed?),
@@ -169,6 +173,34 @@ pub(crate) async fn synthesize(
         Some(summed) => SynthesisAnswer::completed(session.id(), summed),
         None => SynthesisAnswer::running(session.id()),
     })
+}
+
+/// Has a synthesis begun, as far as the limits allow it. One that there is already is read for nothing.
+async fn begin_synthesis(
+    app: &App,
+    debate: &roundtable::debate::Debate,
+    agent: Option<&AgentId>,
+    key: Option<&CommandKey>,
+) -> Result<(), Problem> {
+    if let Some(key) = key
+        && debate.session().find_receipt(key).await?.is_some()
+    {
+        return Ok(());
+    }
+    let state = debate.session().state().await?;
+    let is_there = state.syntheses.iter().any(|one| agent.is_none_or(|agent| one.agent == *agent));
+    let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
+    match app.admit(&owner, Begin::Round).await {
+        Ok(None) => Ok(()),
+        Ok(Some(turn)) => {
+            let command = Command::Synthesise { agent: agent.cloned() };
+            debate.session().command(command).await?;
+            drop(turn);
+            Ok(())
+        }
+        Err(_) if is_there => Ok(()),
+        Err(limited) => Err(limited),
+    }
 }
 
 pub(crate) async fn export(

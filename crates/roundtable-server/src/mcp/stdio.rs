@@ -17,6 +17,7 @@ use super::Mcp;
 use crate::access::Access;
 use crate::app::{App, Shared};
 use crate::auth::Principal;
+use crate::quota::Admissions;
 use crate::schema::Schemas;
 use crate::server::Settings;
 use crate::sessions::Sessions;
@@ -57,6 +58,8 @@ where
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
+        quotas: settings.quotas,
+        admissions: Admissions::default(),
         schemas: Schemas::default(),
         stopping: stopping.clone(),
     });

@@ -240,20 +240,33 @@ impl DebateBuilder {
         self.begin(true).await
     }
 
+    /// Whether it was started before under its key, so that starting it again begins nothing.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn find_started(&self) -> Result<bool> {
+        let Some((id, _)) = self.named() else { return Ok(false) };
+        Ok(self.engine.find(&id).await?.is_some())
+    }
+
+    /// What its key stands for: a session and a command.
+    fn named(&self) -> Option<(SessionId, CommandKey)> {
+        let key = self.key.as_ref()?;
+        // With its length, so that no tenant's name can run into another one's key.
+        let tenant = self.tenant.as_deref().unwrap_or_default();
+        let name = format!("{}:{tenant}/{key}", tenant.len());
+        let id = CommandId::derive("debate", &name);
+        let key = CommandKey { id, digest: self.key_digest.clone() };
+        Some((SessionId::derive("debate", &name), key))
+    }
+
     async fn begin(self, auto_continue: bool) -> Result<Debate> {
         let opening = self.opening(auto_continue)?;
         let topic = opening.topic.clone();
         let driver = self.engine.driver();
-        let (id, command) = match &self.key {
+        let (id, command) = match self.named() {
             None => (SessionId::new(&driver.parts().ids.fresh())?, None),
-            Some(key) => {
-                // With its length, so that no tenant's name can run into another one's key.
-                let tenant = self.tenant.as_deref().unwrap_or_default();
-                let name = format!("{}:{tenant}/{key}", tenant.len());
-                let id = CommandId::derive("debate", &name);
-                let key = CommandKey { id, digest: self.key_digest.clone() };
-                (SessionId::derive("debate", &name), Some(key))
-            }
+            Some((id, key)) => (id, Some(key)),
         };
         driver.open_keyed(&id, opening, command).await?;
         let debate = self.engine.find_debate(&id);
