@@ -161,13 +161,6 @@ pub enum Row {
         /// Whose call it was.
         iteration: IterationId,
     },
-    /// The session's account went up by this much.
-    Spent {
-        /// How much.
-        amount: Spend,
-        /// When.
-        at: Timestamp,
-    },
 }
 
 /// The rows that an event makes.

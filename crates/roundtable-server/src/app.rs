@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::problem::Problem;
+use crate::quota::{Admissions, Quotas};
 use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
@@ -100,6 +101,10 @@ pub(crate) struct Shared {
     pub limits: Limits,
     /// Who decides on tool calls over MCP.
     pub approvals: Approvals,
+    /// What callers may spend and hold.
+    pub quotas: Quotas,
+    /// Who begins something just now.
+    pub admissions: Admissions,
     /// The validators of inputs.
     pub schemas: Schemas,
     /// The places of readers.
@@ -141,6 +146,8 @@ impl App {
             access: Access::default(),
             limits: Limits::default(),
             approvals: Approvals::default(),
+            quotas: Quotas::default(),
+            admissions: Admissions::default(),
             schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),

@@ -4,7 +4,6 @@
 use std::fmt;
 
 use axum::body::Body;
-use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
@@ -20,20 +19,14 @@ use crate::problem::Problem;
 use crate::schema::Misfit;
 
 /// A body of a known form.
-pub(crate) struct Strict<T>(pub T);
-
-impl<T: DeserializeOwned + JsonSchema + 'static> FromRequest<App> for Strict<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let value = parse(&read(&parts.headers, body, &app.limits).await?)?;
-        let body = app.schemas.read(&value).map_err(|Misfit { reason, what }| {
-            let what = format!("invalid body: {what}; GET /openapi.json describes it");
-            Problem::bad_request(reason, what)
-        })?;
-        Ok(Self(body))
-    }
+pub(crate) fn fit<T: DeserializeOwned + JsonSchema + 'static>(
+    app: &App,
+    value: &Value,
+) -> Result<T, Problem> {
+    app.schemas.read(value).map_err(|Misfit { reason, what }| {
+        let what = format!("invalid body: {what}; GET /openapi.json describes it");
+        Problem::bad_request(reason, what)
+    })
 }
 
 /// Reads a body that is not too long and does not take too long. One that says how long it is need not

@@ -37,12 +37,15 @@ pub(crate) struct ProblemBody {
 pub(crate) struct Problem {
     pub status: StatusCode,
     pub body: ProblemBody,
+    /// After how many seconds another try makes sense, where that is known.
+    pub retry_after: Option<u64>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, reason: &str, error: impl Into<String>) -> Self {
         let (error, reason) = (error.into(), reason.to_owned());
-        Self { status, body: ProblemBody { error, reason, more: Map::new() } }
+        let body = ProblemBody { error, reason, more: Map::new() };
+        Self { status, body, retry_after: None }
     }
 
     pub fn bad_request(reason: &str, error: impl Into<String>) -> Self {
@@ -89,6 +92,15 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// The same with the time after which another try makes sense.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(&self.body)).into_response();
@@ -97,7 +109,8 @@ impl IntoResponse for Problem {
                 response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
-                response.headers_mut().insert(RETRY_AFTER, SOON);
+                let after = self.retry_after.map_or(SOON, HeaderValue::from);
+                response.headers_mut().insert(RETRY_AFTER, after);
             }
             _ => {}
         }

@@ -16,6 +16,7 @@ use crate::app::{App, Approvals, Limits, Shared};
 use crate::connections;
 use crate::gate::Gate;
 use crate::mcp::{self, Mcp, McpService, Memory};
+use crate::quota::{Admissions, Quotas};
 use crate::routes::{self, Door};
 use crate::schema::Schemas;
 use crate::sessions::Sessions;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Who decides on tool calls when an MCP client asks for rounds.
     pub approvals: Approvals,
+    /// What callers may spend and hold. The engine needs the same: see `EngineBuilder::allowances`.
+    pub quotas: Quotas,
 }
 
 /// Why a server does not run.
@@ -70,6 +73,8 @@ impl Server {
             access: settings.access.clone(),
             limits: settings.limits.clone(),
             approvals: settings.approvals,
+            quotas: settings.quotas.clone(),
+            admissions: Admissions::default(),
             schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),

@@ -9,7 +9,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
-use roundtable_ports::{Clock, DynTool, Embedder, Ids, Model, Store, Tool};
+use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Model, Store, Tool};
 
 use crate::engine::{Defaults, Engine};
 use crate::error::Result;
@@ -125,6 +125,13 @@ impl Builder {
     #[must_use]
     pub fn ids(mut self, ids: impl Ids + 'static) -> Self {
         self.ids = Arc::new(ids);
+        self
+    }
+
+    /// Spends no more per day than this allows, however many processes share the store.
+    #[must_use]
+    pub fn allowances(mut self, allowances: impl Allowances + 'static) -> Self {
+        self.config.allowances = Some(Arc::new(allowances));
         self
     }
 

@@ -13,7 +13,7 @@ use roundtable_core::message::Image;
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
-use roundtable_ports::Receipt;
+use roundtable_ports::{CommandKey, Receipt};
 
 use crate::answer::{RoundReport, collect};
 use crate::error::Result;
@@ -176,6 +176,38 @@ impl Session {
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn command_once(&self, command: Command, id: CommandId) -> Result<Receipt> {
         Ok(self.handle.command(command, Some(id)).await?)
+    }
+
+    pub(crate) async fn send_command(
+        &self,
+        command: Command,
+        key: Option<CommandKey>,
+    ) -> Result<Receipt> {
+        Ok(self.handle.command_keyed(command, key).await?)
+    }
+
+    /// Sends any command under a key that stands for the request that it was made of.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn command_keyed(&self, command: Command, key: CommandKey) -> Result<Receipt> {
+        Ok(self.handle.command_keyed(command, Some(key)).await?)
+    }
+
+    /// The receipt of what was done under this key.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the key stands for another request.
+    pub async fn find_receipt(&self, key: &CommandKey) -> Result<Option<Receipt>> {
+        Ok(self.handle.find_receipt(key).await?)
+    }
+
+    /// Remembers under a key that its request was answered, where it made nothing happen.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the key stands for another request.
+    pub async fn remember(&self, key: CommandKey) -> Result<Receipt> {
+        self.command_keyed(Command::Provide(Vec::new()), key).await
     }
 
     /// Remembers something about the session, durably and for all processes, without an event: that

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use roundtable_core::budget::Spend;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
@@ -32,6 +33,8 @@ pub(super) struct Kept {
     pub origin: Option<Origin>,
     pub events: Vec<StoredEvent>,
     pub rows: Vec<Row>,
+    /// What was spent, and when.
+    pub spent: Vec<(Timestamp, Spend)>,
     commands: HashMap<CommandId, CommandRecord>,
     snapshot: Option<Snapshot>,
     drafts: BTreeMap<IterationId, String>,
@@ -150,6 +153,8 @@ impl Disk {
             kept.commands
                 .extend(batch.commands.iter().map(|command| (command.id.clone(), command.clone())));
             kept.summary = Some(batch.summary.clone());
+            let spent = batch.events.last().filter(|_| batch.spent != Spend::default());
+            kept.spent.extend(spent.map(|last| (last.at, batch.spent)));
             is_new
         };
         let owner = tables.sessions.get(&own.session).map(|kept| owner_of(&tables, kept));

@@ -57,12 +57,11 @@ impl Disk {
         let tables = self.tables();
         let is_meant = |of: &Owner| owner.is_none_or(|owner| owner == of);
         let written = tables.sessions.values().filter(|kept| kept.summary.is_some());
-        let rows =
-            written.filter(|kept| is_meant(&owner_of(&tables, kept))).flat_map(|kept| &kept.rows);
-        let spent = rows.filter_map(|row| match row {
-            Row::Spent { amount, at } if Day::of(*at) == day => Some(*amount),
-            _ => None,
-        });
+        let spent = written
+            .filter(|kept| is_meant(&owner_of(&tables, kept)))
+            .flat_map(|kept| &kept.spent)
+            .filter(|(at, _)| Day::of(*at) == day)
+            .map(|(_, amount)| *amount);
         let line = &tables.line.waiting;
         let last =
             line.iter().find(|(_, _, other, _)| Some(other) == up_to).map(|(number, ..)| *number);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::chain::{Header, genesis};
 use roundtable_core::event::{Event, Origin, Seq};
@@ -14,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::lineage::Lineage;
 use super::seal::{Sealed, seal};
 use super::writer::unavailable;
-use super::{SqliteStore, event_id, lineage, row};
+use super::{SqliteStore, event_id, lineage, quota, row};
 
 /// A batch that outlives its caller: the writer thread has it now.
 struct Owned {
@@ -24,6 +25,7 @@ struct Owned {
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
     summary: Summary,
+    spent: Spend,
 }
 
 impl Owned {
@@ -36,6 +38,7 @@ impl Owned {
             rows: batch.rows.to_vec(),
             commands: batch.commands.to_vec(),
             summary: batch.summary.clone(),
+            spent: batch.spent,
         })
     }
 }
@@ -128,6 +131,9 @@ fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq
     let hash = put_events(connection, own, &place, &batch.events)?;
     for row in &batch.rows {
         row::put(connection, &place, row)?;
+    }
+    if let Some(last) = batch.events.last().filter(|_| batch.spent != Spend::default()) {
+        quota::spend(connection, place.number, batch.spent, last.event.at)?;
     }
     let head = batch.events.last().map_or(place.head, |sealed| sealed.event.seq);
     put_summary(connection, &own.session, head, &hash, batch)?;

@@ -80,7 +80,6 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
             quota::reserve(connection, session, iteration, *amount)
         }
         Row::ReservationGone { iteration } => quota::release(connection, session, iteration),
-        Row::Spent { amount, at } => quota::spend(connection, session, *amount, *at),
         Row::RequestGone { request } => run(
             connection,
             "DELETE FROM request WHERE session = ?1 AND id = ?2",

@@ -36,6 +36,7 @@ async fn open(store: &MemoryStore, own: &Ownership) -> Result<Seq, LogError> {
         rows: &[],
         commands: &[],
         summary: &Summary::of(&live.session),
+        spent: roundtable_core::budget::Spend::default(),
     };
     store.append(own, batch).await
 }

@@ -95,8 +95,8 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     let head = table.head("lake").await;
     // A newer version comes along and changes the file under a process that runs.
     let shell = shell(directory.path());
-    shell.execute_batch("PRAGMA user_version = 4").unwrap();
-    let told = "the file has format 4 now, and this process knows format 3: \
+    shell.execute_batch("PRAGMA user_version = 5").unwrap();
+    let told = "the file has format 5 now, and this process knows format 4: \
                 restart it with the version of roundtable that changed the file";
     let read = table.store.read(&session("lake"), Seq(1), 10).await.unwrap_err().to_string();
     assert!(read.contains(told), "{read}");
@@ -104,7 +104,7 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     assert!(written.contains(told), "{written}");
     let stored = format!("SELECT count(*) FROM event WHERE (id & 0xffffffff) > {head}");
     assert_eq!(lines(&shell, &stored), ["0"], "nothing was written");
-    shell.execute_batch("PRAGMA user_version = 3").unwrap();
+    shell.execute_batch("PRAGMA user_version = 4").unwrap();
     assert_eq!(table.store.read(&session("lake"), Seq(1), 1).await.unwrap().len(), 1);
     table.engine.stop().await;
 }
@@ -117,8 +117,8 @@ fn a_newer_file_is_refused_and_left_as_it_is() {
     let before = form(directory.path());
     let refused = SqliteStore::open(directory.path()).map(drop).unwrap_err();
     let file = directory.path().join("roundtable.db");
-    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 7, newest: 3 });
-    let words = "has format 7; this build knows formats up to 3: update roundtable, or choose another data directory";
+    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 7, newest: 4 });
+    let words = "has format 7; this build knows formats up to 4: update roundtable, or choose another data directory";
     assert_eq!(refused.to_string(), format!("{} {words}", file.display()));
     assert_eq!(form(directory.path()), before);
 }

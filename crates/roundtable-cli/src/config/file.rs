@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use roundtable::core::budget::Limits;
 use roundtable::models::Secret;
+use roundtable_server::Quota;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -33,6 +34,8 @@ pub(crate) struct File {
     pub mcp: BTreeMap<String, Mcp>,
     /// How `roundtable serve` and `roundtable mcp` answer.
     pub server: ServerEntry,
+    /// What all callers of the server together may spend and hold.
+    pub limits: LimitsEntry,
     /// Who may use the server, and as whom.
     pub token: Vec<Token>,
 }
@@ -335,6 +338,43 @@ pub(crate) enum Approvals {
     Caller,
 }
 
+/// What callers of the server may spend and hold. Absent means unlimited. A day is a UTC day.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Limits")]
+pub(crate) struct LimitsEntry {
+    /// Model calls per day.
+    pub calls_per_day: Option<u64>,
+    /// Tokens per day, prompts and replies together.
+    pub tokens_per_day: Option<u64>,
+    /// Dollars per day. Calls of models without a known price cost nothing.
+    #[schemars(range(min = 0.0))]
+    pub dollars_per_day: Option<f64>,
+    /// Rounds that run at once.
+    pub running_rounds: Option<u64>,
+    /// Sessions.
+    pub sessions: Option<u64>,
+    /// Bytes of stored events.
+    pub stored_bytes: Option<u64>,
+    /// Open event streams, in one process.
+    pub streams: Option<u64>,
+}
+
+impl LimitsEntry {
+    pub fn quota(&self) -> Quota {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+        let cost = self.dollars_per_day.map(|dollars| (dollars.max(0.0) * 1e6).round() as u64);
+        let (calls, tokens) = (self.calls_per_day, self.tokens_per_day);
+        Quota {
+            daily: Limits { calls, tokens, cost, time_ms: None },
+            running_rounds: self.running_rounds,
+            sessions: self.sessions,
+            stored_bytes: self.stored_bytes,
+            streams: self.streams,
+        }
+    }
+}
+
 /// Who may use the server.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
@@ -348,6 +388,8 @@ pub(crate) struct Token {
     pub actor: Option<String>,
     /// For which tenant.
     pub tenant: Option<String>,
+    /// What the sessions of this actor and tenant may spend and hold.
+    pub limits: LimitsEntry,
 }
 
 /// What is never shown; JSON Schema's word for it is `writeOnly`.

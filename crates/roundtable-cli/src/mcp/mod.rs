@@ -43,7 +43,7 @@ async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
     }
     let settings = config.server_settings();
     descriptors::raise();
-    let running = config.engine_for_all().await?;
+    let running = config.engine_for_all(&settings.quotas).await?;
     let stopped = async {
         signals.next().await;
     };

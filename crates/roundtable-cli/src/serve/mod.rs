@@ -47,10 +47,11 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     }
     // Before the port is taken: for a moment it would be open to all.
     check(address, &settings.access)?;
-    let keeper = Keeper::new(config, settings.access.clone()).context("listening to signals")?;
+    let keeper = Keeper::new(config, settings.access.clone(), settings.quotas.clone())
+        .context("listening to signals")?;
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| taken(&address.to_string()))?;
-    let running = config.engine_for_all().await?;
+    let running = config.engine_for_all(&settings.quotas).await?;
     let url = format!("http://{}", listener.local_addr()?);
     announce(config, &url, options.json)?;
     let (stop, stopped) = oneshot::channel::<()>();

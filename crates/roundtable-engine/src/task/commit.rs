@@ -31,6 +31,8 @@ struct Staged {
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
     origin: Option<Origin>,
+    /// How much the account went up.
+    spent: Spend,
     answers: Vec<Answer>,
 }
 
@@ -204,9 +206,7 @@ impl SessionTask {
         staged.rows.extend(events.iter().flat_map(rows));
         staged.events.extend(events.into_iter().map(Arc::new));
         let amount = self.live.session.account.spent.minus(before);
-        if amount != Spend::default() {
-            staged.rows.push(Row::Spent { amount, at: env.now });
-        }
+        staged.spent = staged.spent.plus(amount);
         Ok(())
     }
 
@@ -226,6 +226,7 @@ impl SessionTask {
             rows: &staged.rows,
             commands: &staged.commands,
             summary: &Summary::of(&self.live.session),
+            spent: staged.spent,
         };
         let store = &self.engine.parts().store;
         store.log.append(&self.own, batch).await?;

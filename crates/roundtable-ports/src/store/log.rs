@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
@@ -65,6 +66,8 @@ pub struct Batch<'a> {
     pub commands: &'a [CommandRecord],
     /// The session, as lists show it.
     pub summary: &'a Summary,
+    /// How much the session's account went up. It counts for the day of the last event.
+    pub spent: Spend,
 }
 
 impl Batch<'_> {

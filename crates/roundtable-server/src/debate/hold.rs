@@ -8,6 +8,7 @@ use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
+use roundtable::ports::{CommandKey, Owner};
 use tokio::time::Sleep;
 
 use super::answer::RoundAnswer;
@@ -18,7 +19,9 @@ use crate::app::App;
 use crate::auth::Principal;
 use crate::host;
 use crate::http::context::answers;
+use crate::key::Key;
 use crate::problem::Problem;
+use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
 
@@ -41,6 +44,7 @@ pub(crate) async fn start(
     app: &App,
     caller: &Principal,
     asked: Start,
+    key: Option<Key>,
     by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
     let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
@@ -62,11 +66,18 @@ pub(crate) async fn start(
     if let Some(budget) = &asked.budget {
         debate = debate.budget(budget.limits());
     }
-    if let Some(key) = &asked.idempotency_key {
-        debate = debate.key(key);
+    if let Some(key) = &key {
+        debate = debate.key(key.text()).key_digest(key.digest());
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = app.stored(debate.perspectives(perspectives).start()).await?;
+    let debate = debate.perspectives(perspectives);
+    let known = debate.find_started().await?;
+    let turn = match known {
+        true => None,
+        false => app.admit(&caller.owner(), Begin::Session).await?,
+    };
+    let debate = app.stored(debate.start()).await?;
+    drop(turn);
     answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
 }
 
@@ -75,13 +86,23 @@ pub(crate) async fn go_on(
     app: &App,
     session: &Authorized<SessionId>,
     asked: GoOn,
+    key: Option<Key>,
     by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
     let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     let debate = app.sessions.debate(session);
+    let key = key.map(|key| key.within(session.id()));
+    if let Some(key) = &key
+        && let Some(receipt) = debate.session().find_receipt(key).await?
+    {
+        let replayed = debate.replay(&receipt).await?;
+        let (number, warnings) = (replayed.number, replayed.warnings);
+        return answer(app, &debate, number, within.as_mut(), by, warnings).await;
+    }
     if let Some(token) = &asked.turn_token {
         let brought = bring(&debate, token, asked.contribution.as_deref());
         let number = app.stored(brought).await?;
+        remember(&debate, key).await?;
         let warnings = unused(asked.focus_question.is_some(), asked.context_results.is_some());
         return answer(app, &debate, number, within.as_mut(), by, warnings).await;
     }
@@ -95,6 +116,7 @@ pub(crate) async fn go_on(
     if says_nothing || asked.after_round.is_some() {
         let owed = match (last(&debate).await?, asked.after_round) {
             (Last::Running(number), None) => {
+                remember(&debate, key).await?;
                 return answer(app, &debate, number, within.as_mut(), by, warnings).await;
             }
             (Last::Owed(owed), None) => Some(owed),
@@ -104,6 +126,7 @@ pub(crate) async fn go_on(
             (Last::Running(_) | Last::Given, _) => None,
         };
         if let Some(owed) = owed {
+            remember(&debate, key).await?;
             if !says_nothing {
                 warnings.push(UNUSED.to_owned());
             }
@@ -118,10 +141,15 @@ pub(crate) async fn go_on(
         results,
         after_round: asked.after_round,
         budget,
-        command: None,
+        key,
     };
     let focus = wish.focus.clone();
+    let state = debate.session().state().await?;
+    let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
+    let begins = wish.begins_round(&state);
+    let turn = if begins { app.admit(&owner, Begin::Round).await? } else { None };
     let continued = app.stored(debate.continue_round(wish)).await?;
+    drop(turn);
     warnings.extend(continued.warnings);
     if continued.joined {
         warnings.extend(check_focus(&debate, continued.number, focus).await?);
@@ -153,6 +181,14 @@ fn unused(focus: bool, results: bool) -> Vec<String> {
     let named = [(focus, "focusQuestion"), (results, "contextResults")];
     let named = named.into_iter().filter(|(given, _)| *given);
     named.map(|(_, name)| format!("{name} was not used; send it without turnToken")).collect()
+}
+
+/// Notes that a request was answered without a command of its own.
+async fn remember(debate: &Debate, key: Option<CommandKey>) -> Result<(), Problem> {
+    if let Some(key) = key {
+        debate.session().remember(key).await?;
+    }
+    Ok(())
 }
 
 async fn answer(

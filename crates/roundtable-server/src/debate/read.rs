@@ -1,20 +1,24 @@
 //! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
 
-use roundtable::core::id::SessionId;
+use roundtable::core::id::{AgentId, SessionId};
+use roundtable::core::input::Command;
 use roundtable::core::session::Status as CoreStatus;
 use roundtable::debate::{DebateFilter, Findings};
+use roundtable::ports::{CommandKey, Owner};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::ask::{self, Control, Debates, Format, agent_id};
 use super::detail::{
     Citations, Cited, Confidence, ConfiguredAgent, ConfiguredAgents, Consensus, Controlled, Debate,
-    DebateList, Exported, FullResponse, Responses, RoundDetail, Synthesis, Thoughts,
+    DebateList, Exported, FullResponse, Responses, RoundDetail, SynthesisAnswer, Thoughts,
 };
 use crate::app::App;
 use crate::auth::Principal;
 use crate::http::session::MOST;
+use crate::key::Key;
 use crate::problem::Problem;
+use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::ContextRequest;
 
@@ -157,22 +161,50 @@ pub(crate) async fn synthesize(
     app: &App,
     session: Session<'_>,
     synthesizer: Option<&str>,
-) -> Result<Synthesis, Problem> {
+    key: Option<Key>,
+) -> Result<SynthesisAnswer, Problem> {
     let agent = synthesizer.map(agent_id).transpose()?;
     let debate = app.sessions.debate(session);
+    let key = key.map(|key| key.within(session.id()));
+    begin_synthesis(app, &debate, agent.as_ref(), key.as_ref()).await?;
     let summed = tokio::select! {
         biased;
-        summed = debate.synthesize(agent.as_ref()) => summed?,
-        () = tokio::time::sleep(app.limits.wait_budget) => return Err(still_running()),
-        () = app.stopping.cancelled() => return Err(still_running()),
+        summed = debate.synthesize_keyed(agent.as_ref(), key) => Some(summed?),
+        () = tokio::time::sleep(app.limits.wait_budget) => None,
+        () = app.stopping.cancelled() => None,
     };
-    Ok(Synthesis::of(session.id(), summed))
+    Ok(match summed {
+        Some(summed) => SynthesisAnswer::completed(session.id(), summed),
+        None => SynthesisAnswer::running(session.id()),
+    })
 }
 
-/// The synthesis goes on and is stored; whoever asks again gets it.
-fn still_running() -> Problem {
-    let what = "The synthesis is still being written, and goes on by itself. Call synthesize_debate again to get it; it is not paid twice.";
-    Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "running", what)
+/// Has a synthesis begun, as far as the limits allow it. One that there is already is read for nothing.
+async fn begin_synthesis(
+    app: &App,
+    debate: &roundtable::debate::Debate,
+    agent: Option<&AgentId>,
+    key: Option<&CommandKey>,
+) -> Result<(), Problem> {
+    if let Some(key) = key
+        && debate.session().find_receipt(key).await?.is_some()
+    {
+        return Ok(());
+    }
+    let state = debate.session().state().await?;
+    let is_there = state.syntheses.iter().any(|one| agent.is_none_or(|agent| one.agent == *agent));
+    let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
+    match app.admit(&owner, Begin::Round).await {
+        Ok(None) => Ok(()),
+        Ok(Some(turn)) => {
+            let command = Command::Synthesise { agent: agent.cloned() };
+            debate.session().command(command).await?;
+            drop(turn);
+            Ok(())
+        }
+        Err(_) if is_there => Ok(()),
+        Err(limited) => Err(limited),
+    }
 }
 
 /// The text of an export, and the place that it takes: whoever has the text in memory keeps it.
@@ -226,14 +258,16 @@ pub(crate) async fn control(
     app: &App,
     session: Session<'_>,
     action: Control,
+    key: Option<Key>,
 ) -> Result<Controlled, Problem> {
     let debate = app.sessions.debate(session);
-    match action {
-        Control::Pause => app.stored(debate.pause()).await?,
-        Control::Resume => app.stored(debate.resume()).await?,
-        Control::Stop => app.stored(debate.stop()).await?,
+    let key = key.map(|key| key.within(session.id()));
+    let receipt = match action {
+        Control::Pause => app.stored(debate.pause_keyed(key)).await?,
+        Control::Resume => app.stored(debate.resume_keyed(key)).await?,
+        Control::Stop => app.stored(debate.stop_keyed(key)).await?,
     };
-    let record = debate.record().await?;
+    let record = debate.record_at(&receipt).await?;
     let status = match record.status {
         CoreStatus::Active => ask::Stands::Active,
         CoreStatus::Paused => ask::Stands::Paused,

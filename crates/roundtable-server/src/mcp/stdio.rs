@@ -17,6 +17,7 @@ use super::Mcp;
 use crate::access::Access;
 use crate::app::{App, Shared};
 use crate::auth::Principal;
+use crate::quota::Admissions;
 use crate::schema::Schemas;
 use crate::server::Settings;
 use crate::sessions::Sessions;
@@ -58,6 +59,8 @@ where
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
         approvals: settings.approvals,
+        quotas: settings.quotas,
+        admissions: Admissions::default(),
         schemas: Schemas::default(),
         exports: Arc::new(Semaphore::new(1)),
         stopping: stopping.clone(),

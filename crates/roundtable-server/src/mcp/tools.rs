@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ::http::HeaderMap;
+use ::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool,
     ToolAnnotations,
@@ -28,9 +30,10 @@ use crate::debate::ask::{
 };
 use crate::debate::detail::{
     Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
-    RoundDetail, Synthesis, Thoughts,
+    RoundDetail, SynthesisAnswer, Thoughts,
 };
 use crate::debate::{self, By, Caller};
+use crate::key::{Input, Key};
 use crate::openapi::schema_settings;
 use crate::problem::Problem;
 use crate::schema::Misfit;
@@ -68,7 +71,7 @@ fn holding() -> Vec<Tool> {
             "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests of kind question ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Approvals and unknown outcomes of tool calls are decided by a person, or by {requestId, decision} where nextStep says so. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.",
             Does::Adds,
         ),
-        tool::<About<SumUp>, Synthesis>(
+        tool::<About<SumUp>, SynthesisAnswer>(
             "synthesize_debate",
             "Sum up",
             "Has the debate summed up: common ground, key differences, how positions moved, conclusion, recommendation. Call it when the debate is over or has said enough. It is written once and stored; calling it again reads it.",
@@ -217,7 +220,9 @@ impl Calling<'_> {
         check(&arguments)?;
         let by = By { caller: Caller::mcp(self.app), watch: self.watch };
         let Some(state) = request.request_state else {
-            let answer = dispatch(self.app, self.caller, &request.name, arguments, by).await?;
+            let headers = self.context.extensions.get::<Parts>().map(|parts| &parts.headers);
+            let name = &request.name;
+            let answer = dispatch(self.app, self.caller, name, arguments, headers, by).await?;
             return self.put_to_person(answer, BTreeSet::new()).await;
         };
         // The call comes again with what the person decided. It is not carried out again: the round
@@ -278,7 +283,7 @@ impl Calling<'_> {
         let after_round = Some(waiting.round_number.saturating_sub(1));
         let asked = GoOn { after_round, ..GoOn::default() };
         let by = By { caller: Caller::mcp(self.app), watch: self.watch };
-        let mut answer = debate::go_on(self.app, &session, asked, by).await?;
+        let mut answer = debate::go_on(self.app, &session, asked, None, by).await?;
         answer.warnings.extend(warnings);
         value(answer)
     }
@@ -297,26 +302,30 @@ async fn dispatch(
     caller: &Principal,
     name: &str,
     given: Value,
+    headers: Option<&HeaderMap>,
     by: By<'_>,
 ) -> Result<Value, Problem> {
     let read = |id: String| async move { app.sessions.authorize(caller, Action::Read, &id).await };
     let change =
         |id: String| async move { app.sessions.authorize(caller, Action::Change, &id).await };
-    let arguments = Arguments { app, tool: name, value: given };
+    let arguments = Arguments { app, tool: name, value: given, headers };
     match name {
-        "start_roundtable" => value(debate::start(app, caller, arguments.read()?, by).await?),
+        "start_roundtable" => {
+            let (asked, key) = arguments.keyed()?;
+            value(debate::start(app, caller, asked, key, by).await?)
+        }
         "continue_roundtable" => {
-            let About { session_id, asked } = arguments.read()?;
-            value(debate::go_on(app, &change(session_id).await?, asked, by).await?)
+            let (About { session_id, asked }, key) = arguments.about()?;
+            value(debate::go_on(app, &change(session_id).await?, asked, key, by).await?)
         }
         "synthesize_debate" => {
-            let About { session_id, asked: SumUp { synthesizer } } = arguments.read()?;
+            let (About { session_id, asked: SumUp { synthesizer } }, key) = arguments.about()?;
             let session = change(session_id).await?;
-            value(debate::synthesize(app, &session, synthesizer.as_deref()).await?)
+            value(debate::synthesize(app, &session, synthesizer.as_deref(), key).await?)
         }
         "control_session" => {
-            let About { session_id, asked: Told { action } } = arguments.read()?;
-            value(debate::control(app, &change(session_id).await?, action).await?)
+            let (About { session_id, asked: Told { action } }, key) = arguments.about()?;
+            value(debate::control(app, &change(session_id).await?, action, key).await?)
         }
         "get_consensus" => {
             let OfRound { session_id, round_number } = arguments.read()?;
@@ -379,9 +388,20 @@ struct Arguments<'a> {
     app: &'a App,
     tool: &'a str,
     value: Value,
+    headers: Option<&'a HeaderMap>,
 }
 
 impl Arguments<'_> {
+    /// The input of a tool that has something done, and its key: in a field, or in the header of the request.
+    fn keyed<T: Input>(&self) -> Result<(T, Option<Key>), Problem> {
+        Ok((self.read()?, Key::of::<T>(self.headers, &self.value)?))
+    }
+
+    /// The same for a tool that is about a debate.
+    fn about<T: Input>(&self) -> Result<(About<T>, Option<Key>), Problem> {
+        Ok((self.read()?, Key::of::<T>(self.headers, &self.value)?))
+    }
+
     fn read<T: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<T, Problem> {
         self.app.schemas.read(&self.value).map_err(|Misfit { reason, what }| {
             Problem::bad_request(reason, format!("{}: {what}; see its input schema", self.tool))

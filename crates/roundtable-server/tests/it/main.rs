@@ -19,6 +19,7 @@ mod debate;
 mod events;
 mod gate;
 mod host;
+mod keys;
 mod kit;
 mod lock;
 mod mcp;

@@ -8,6 +8,12 @@ use super::handle::{Continue, Continued, invalid};
 use crate::error::Result;
 
 impl Continue {
+    /// Whether it would begin a round in this state: not when it joins one that exists, decides on
+    /// what an open one waits for, or is refused.
+    pub fn begins_round(&self, state: &State) -> bool {
+        matches!((decides(state, self), join(state, self)), (Ok(None), Ok(None)))
+    }
+
     /// Whether there is nothing in it that a running round would not know.
     pub(super) fn says_nothing(&self) -> bool {
         self.focus.is_none() && self.results.is_empty() && self.budget.is_none()

@@ -6,6 +6,7 @@ mod folds;
 mod handle;
 mod join;
 mod list;
+mod replay;
 mod wait;
 
 pub use builder::DebateBuilder;

@@ -249,6 +249,7 @@ async fn future(store: &Arc<SqliteStore>) {
         rows: &[],
         commands: &[],
         summary: &Summary::of(&state),
+        spent: roundtable_core::budget::Spend::default(),
     };
     sides.log.append(&own, batch).await.unwrap();
     sides.leases.release(&own).await.unwrap();

@@ -13,7 +13,7 @@ use roundtable::core::id::AgentId;
 use roundtable::driver;
 use roundtable::models::local;
 use roundtable::ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
-use roundtable_server::{HOST, HostModel};
+use roundtable_server::{HOST, HostModel, Quotas};
 use serde_json::json;
 
 use super::super::reference::Link;
@@ -44,11 +44,12 @@ impl Model for Placeholder {
 impl Config {
     /// An engine that knows all agents of the configuration, and has debates judged by the model that
     /// speaks by default. Turns of agents whose model is the caller's own are brought in.
-    pub async fn engine_for_all(&self) -> Result<Running> {
+    pub async fn engine_for_all(&self, quotas: &Quotas) -> Result<Running> {
         let needs = self.needs_of_all();
         let toolbox = self.toolbox_for(&needs).await?;
         let agents = self.all_agents(&toolbox)?;
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
+        builder = builder.allowances(quotas.clone());
         builder = self.sized(builder).embedder(self.embedder()?).config(self.driver());
         let default = self.settled(self.default_model().0);
         let watch: Watch = Arc::new(|_, _| {});

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::start::Budget;
+use crate::key::Input;
 use crate::wire::ContextResult;
 
 /// The next round of a debate.
@@ -36,4 +37,8 @@ pub(crate) struct GoOn {
     #[serde(default)]
     #[schemars(length(min = 1, max = 200000))]
     pub contribution: Option<String>,
+}
+
+impl Input for GoOn {
+    const OPERATION: &'static str = "continueDebate";
 }

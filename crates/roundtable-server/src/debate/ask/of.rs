@@ -4,6 +4,7 @@ use roundtable::core::id::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::key::Input;
 use crate::problem::Problem;
 
 /// A round of a debate; the last one if none is named.
@@ -82,6 +83,10 @@ pub(crate) struct SumUp {
     pub synthesizer: Option<String>,
 }
 
+impl Input for SumUp {
+    const OPERATION: &'static str = "synthesizeDebate";
+}
+
 /// How a debate is written out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -121,6 +126,10 @@ pub(crate) enum Control {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Told {
     pub action: Control,
+}
+
+impl Input for Told {
+    const OPERATION: &'static str = "controlDebate";
 }
 
 /// An agent's id, with its prefix or without.

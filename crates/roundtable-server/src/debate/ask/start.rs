@@ -5,6 +5,7 @@ use roundtable::debate::{Mode as CoreMode, Perspective as CorePerspective};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::key::Input;
 use crate::problem::Problem;
 
 /// How the panel argues.
@@ -142,6 +143,10 @@ pub(crate) struct Start {
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     pub idempotency_key: Option<String>,
+}
+
+impl Input for Start {
+    const OPERATION: &'static str = "startDebate";
 }
 
 impl Start {

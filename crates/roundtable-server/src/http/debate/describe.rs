@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde_json::json;
 
 use crate::app::App;
-use crate::http::context::idempotency_key;
 use crate::http::session::{MOST, USUAL};
+use crate::key;
 use crate::openapi::{Answer, Operation, Param, schema_of};
 use crate::routes::{Door, Route};
 use crate::schema::{DATE, FILTER, ID};
@@ -40,11 +40,10 @@ pub(super) fn write<B: JsonSchema, A: JsonSchema>(
     what: &'static str,
     handler: MethodRouter<App>,
 ) -> Route {
-    let key = (id == "startDebate").then(idempotency_key);
     let operation = Operation {
         id,
         what,
-        params: params(path).into_iter().chain(key).collect(),
+        params: params(path).into_iter().chain([key::param()]).collect(),
         body: Some(schema_of::<B>()),
         answer: Answer::Round(schema_of::<A>()),
         problems: &[

@@ -112,8 +112,8 @@ async fn a_running_round_is_joined_and_something_new_is_refused_while_it_runs() 
 async fn a_wish_with_a_name_of_its_own_is_granted_once() {
     let (engine, _) = engine(Script::default()).await;
     let (debate, _) = begun(&engine, 3).await;
-    let command = Some(CommandId::new("mine").unwrap());
-    let wish = Continue { command, ..Continue::default() };
+    let key = Some(CommandId::new("mine").unwrap().into());
+    let wish = Continue { key, ..Continue::default() };
     let first = debate.continue_round(wish.clone()).await.unwrap();
     debate.wait(first.number).await.unwrap();
     debate.continue_round(Continue { after_round: Some(1), ..wish }).await.unwrap();
