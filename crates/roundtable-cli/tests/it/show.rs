@@ -59,6 +59,7 @@ fn r004_11_what_happened_in_an_iteration_can_be_asked() {
       user: User: Should we move our billing service to Rust this year?
       calls estimate_effort {"modules":12} (tcl_…)
         = About 18 weeks. A third of the modules touch money; count those double.
+        {"weeks":18}
       model: scripted
       stop: tool_calls
       usage: {"cached":0,"input":19,"output":0,"reasoning":0}
