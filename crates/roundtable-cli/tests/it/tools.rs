@@ -266,8 +266,8 @@ fn a_call_that_nobody_decides_on_is_not_made_and_can_be_decided_later() {
     assert_eq!((ran.out.as_str(), ran.code), ("", Some(3)), "{}", ran.err);
     assert!(!home.path().with_file_name("notes").exists());
     let named = ran.err.lines().last().unwrap().to_owned();
-    let session = named.rsplit(' ').next().unwrap().to_owned();
-    assert!(named.starts_with("Decide: ") && session.starts_with("ses_"), "{named}");
+    assert!(named.starts_with("Decide: roundtable continue ses_"), "{named}");
+    let session = named.split(' ').find(|word| word.starts_with("ses_")).unwrap().to_owned();
     let mut child = home.command(&VARIABLES, &["continue", &session]).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"yes\n").unwrap();
     let ran = finish(child);
