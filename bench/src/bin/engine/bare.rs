@@ -50,7 +50,7 @@ pub async fn tool_loop(model: &ScriptedModel, calls: u32) -> String {
         let answers = asked.iter().map(|call| {
             let to = call.arguments["to"].as_u64().unwrap_or_default();
             let content = talk::count(u32::try_from(to).unwrap_or_default());
-            ToolAnswer { id: call.id.clone(), content, success: true }
+            ToolAnswer { id: call.id.clone(), content, value: None, success: true }
         });
         let answers = answers.collect();
         messages.push(Message::assistant(text, asked));

@@ -163,7 +163,10 @@ impl Portion<'_> {
                 let sql = "INSERT INTO message_text (rowid, text) VALUES (?1, ?2)";
                 run(sql, params![id, self.text])
             }
-            Row::Agent { .. }
+            Row::Opened { .. }
+            | Row::Reservation { .. }
+            | Row::ReservationGone { .. }
+            | Row::Agent { .. }
             | Row::Take { .. }
             | Row::Request { .. }
             | Row::RequestGone { .. } => Ok(()),

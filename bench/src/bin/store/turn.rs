@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable::core::agent::Agent;
-use roundtable::core::budget::Usage;
+use roundtable::core::budget::{Spend, Usage};
 use roundtable::core::event::{CallRecord, Event, Opening, Seq, StopReason};
 use roundtable::core::id::SessionId;
 use roundtable::core::input::{Command, Env, Input, OnBusy, Reply, Report, Say};
@@ -31,7 +31,7 @@ impl Commit {
             rows: &self.rows,
             commands: &[],
             summary: &self.summary,
-            spent: roundtable_core::budget::Spend::default(),
+            spent: Spend::default(),
         }
     }
 

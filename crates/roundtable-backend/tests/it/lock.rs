@@ -28,7 +28,7 @@ async fn a_foreign_write_lock_refuses_what_is_written_and_stops_no_reader_from_o
     assert_eq!(store.list(1).await, Ok(Vec::new()));
     let mine = session("mine");
     let command = say(&mine, "m1", "Hello?");
-    let posted = Posted { id: "cmd_1".parse().unwrap(), session: mine, command };
+    let posted = Posted { id: "cmd_1".parse().unwrap(), session: mine, command, digest: None };
     assert_eq!(store.post(&posted).await, Err(LogError::Busy));
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.post(&posted).await, Ok(()));
