@@ -30,8 +30,10 @@ pub struct Limits {
     pub streams: usize,
     /// How many streams may look at the log at once to catch up; the others wait for their turn.
     pub catching_up: usize,
-    /// How long a reader may take to read what it was sent.
+    /// How long a reader may take to read what it was sent. A stream sends nothing more after that.
     pub patience: Duration,
+    /// How long a connection is kept after that, so that a reader which reads again finds the `end` event.
+    pub grace: Duration,
 }
 
 impl Default for Limits {
@@ -46,6 +48,7 @@ impl Default for Limits {
             streams: 16 * 1024,
             catching_up: half_of_the_processors(),
             patience: Duration::from_secs(20),
+            grace: Duration::from_secs(40),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use roundtable::core::budget::Limits;
 use roundtable::models::Secret;
+use roundtable_server::Quota;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 

@@ -20,6 +20,7 @@ mod gate;
 mod host;
 mod keys;
 mod kit;
+mod limits;
 mod mcp;
 mod pipes;
 mod race;
