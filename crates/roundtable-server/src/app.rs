@@ -46,10 +46,12 @@ pub struct Limits {
     pub streams: usize,
     /// How many streams may look at the log at once to catch up; the others wait for their turn.
     pub catching_up: usize,
-    /// How long a reader may take to read what it was sent.
+    /// How long a reader may take to read what it was sent. A stream sends nothing more after that.
     pub patience: Duration,
     /// How many debates may be exported at once, from folding to the last byte; the others wait.
     pub exports: usize,
+    /// How long a connection is kept after that, so that a reader which reads again finds the `end` event.
+    pub grace: Duration,
 }
 
 impl Default for Limits {
@@ -66,6 +68,7 @@ impl Default for Limits {
             catching_up: half_of_the_processors(),
             patience: Duration::from_secs(20),
             exports: 2,
+            grace: Duration::from_secs(40),
         }
     }
 }

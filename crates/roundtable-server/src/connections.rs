@@ -103,7 +103,7 @@ fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     limits: &Limits,
     stopping: CancellationToken,
 ) -> impl Future<Output = ()> + use<S> {
-    let stream = TokioIo::new(Patient::new(stream, limits.patience));
+    let stream = TokioIo::new(Patient::new(stream, limits.patience + limits.grace));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head_time);
     http.max_header_size(HEAD).max_buf_size(2 * HEAD);
@@ -126,10 +126,20 @@ fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use axum::response::Response;
     use axum::routing::get;
+    use futures_util::FutureExt as _;
+    use roundtable::Engine;
+    use roundtable::models::scripted::{Script, ScriptedModel};
+    use roundtable_testing::PausedClock;
+    use serde_json::json;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
     use super::*;
+    use crate::app::App;
+    use crate::gate::Gate;
+    use crate::mcp::McpService;
+    use crate::routes;
 
     /// A client of a server with one route, and the task that serves it.
     fn connected() -> (DuplexStream, impl Future<Output = ()>) {
@@ -171,6 +181,42 @@ mod tests {
         };
         let (answer, ()) = tokio::join!(asks, served);
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("Hello."), "{answer}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f21_a_stuck_reader_that_reads_again_finds_the_end_event_as_the_last_thing() {
+        let model = ScriptedModel::new(Script::default());
+        let engine = Engine::builder().model("scripted", model).clock(PausedClock::starting(0));
+        let engine = engine.build().await.unwrap();
+        let session = engine.chat("x").agent("Ann").open().await.unwrap();
+        for _ in 0..20 {
+            session.ask(&"Go. ".repeat(2000)).await.unwrap();
+        }
+        let app = App::of(engine.clone());
+        let address = "127.0.0.1:80".parse().unwrap();
+        let mcp: McpService = Arc::new(|_| async { Response::default() }.boxed());
+        let router = routes::router(&app, Gate::new(address, &[], &[]), mcp);
+        let (mut client, server) = tokio::io::duplex(1024);
+        let place = Places::new(1).take().unwrap();
+        let served = connection(server, router, place, &app.limits, CancellationToken::new());
+        let reads = async {
+            let path = format!("/api/sessions/{}/events", session.id());
+            let head =
+                format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+            client.write_all(head.as_bytes()).await.unwrap();
+            tokio::time::sleep(app.limits.patience + Duration::from_secs(10)).await;
+            let mut text = String::new();
+            client.read_to_string(&mut text).await.unwrap();
+            text
+        };
+        let (text, ()) = tokio::join!(reads, served);
+        let last = text.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        let end = json!({ "reason": "slow", "resumeFrom": last });
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(data).unwrap(), end);
+        let all = session.log().await.unwrap().len();
+        assert!(text.matches("\nid: ").count() < all, "it was cut before the end of the log");
+        engine.shutdown().await;
     }
 
     #[test]

@@ -57,12 +57,16 @@ pub struct Quotas(Arc<RwLock<Table>>);
 /// The limits of the whole server, and those of each caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Those of all callers together.
-    pub server: Quota,
+    server: Quota,
     callers: BTreeMap<Owner, Quota>,
 }
 
 impl Table {
+    /// Limits for all callers together.
+    pub fn server(quota: Quota) -> Self {
+        Self { server: quota, ..Self::default() }
+    }
+
     /// The same with limits for what an actor of a tenant owns. Given twice, the stricter ones hold.
     #[must_use]
     pub fn caller(mut self, tenant: Option<&str>, actor: &str, quota: Quota) -> Self {

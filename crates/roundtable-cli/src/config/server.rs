@@ -73,7 +73,7 @@ impl Config {
 
     /// What callers may spend and hold.
     pub fn limits(&self) -> Table {
-        let table = Table { server: self.file.limits.quota(), ..Table::default() };
+        let table = Table::server(self.file.limits.quota());
         let of = |table: Table, token: &Token| match &token.actor {
             Some(actor) => table.caller(token.tenant.as_deref(), actor, token.limits.quota()),
             None => table,

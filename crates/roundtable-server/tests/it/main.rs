@@ -21,6 +21,7 @@ mod gate;
 mod host;
 mod keys;
 mod kit;
+mod limits;
 mod lock;
 mod mcp;
 mod pipes;

@@ -7,6 +7,7 @@ use roundtable_server::{Limits, Settings};
 use serde_json::{Value, json};
 
 use crate::caller::{ALL, Caller, Transport};
+use crate::client::post;
 use crate::kit::{self, Running};
 
 fn says(text: &str) -> Reply {
@@ -69,6 +70,42 @@ async fn a_call_that_takes_too_long_says_that_the_round_runs_and_a_later_one_get
         running.model.gates().open("two");
         running.model.gates().open("three");
         over(&running, &session, 2).await;
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_synthesis_that_takes_too_long_answers_that_it_is_running_and_is_written_once() {
+    for transport in ALL {
+        let gated = Reply::text(r#"{"conclusion":"Yes."}"#).at_gate("sum");
+        let script = Script::default().voice("synthesizer", [Reply::text("one")]);
+        let script = script.voice("synthesizer", [gated]).voice("analyst", [Reply::text("two")]);
+        let mut settings = Settings::default();
+        settings.limits.wait_budget = Duration::from_millis(300);
+        let running = kit::start(script, settings).await;
+        let caller = running.caller(transport);
+        let session = caller.start(topic()).await.expect("a round")["sessionId"].clone();
+        over(&running, &session, 1).await;
+        let path = format!("/api/debates/{}/synthesis", session.as_str().unwrap());
+        if transport == Transport::Http {
+            let answer = post(running.address, &path, &json!({})).send().await;
+            assert_eq!((answer.status, &answer.json()["status"]), (202, &json!("running")));
+        } else {
+            let asked = json!({ "sessionId": session });
+            let answer = caller.tool("synthesize_debate", asked).await.expect("an answer");
+            assert_eq!(answer["status"], "running", "{answer}");
+        }
+        running.model.gates().open("sum");
+        let id = session.as_str().unwrap().parse().unwrap();
+        running.engine.find_debate(&id).synthesize(None).await.expect("a synthesis");
+        let answer = loop {
+            let answer = post(running.address, &path, &json!({})).send().await;
+            if answer.status != 202 {
+                break answer;
+            }
+        };
+        assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("completed")));
+        assert_eq!(answer.json()["conclusion"], "Yes.", "{answer:?}");
         running.stop().await;
     }
 }

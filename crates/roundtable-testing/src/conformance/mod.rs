@@ -6,6 +6,7 @@ mod fixture;
 mod inbox;
 mod lease;
 mod log;
+mod quota;
 mod vectors;
 
 use roundtable_ports::Store;
@@ -39,6 +40,9 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     directory::the_directory_finds_the_newest_of_those_that_are_asked_for(&make()).await;
     directory::the_directory_knows_when_something_is_due_next(&make()).await;
     directory::what_living_nodes_own_does_not_hide_what_is_due(&make()).await;
+    quota::s25_what_is_spent_counts_for_its_day_and_its_owner(&make()).await;
+    quota::s25_reservations_are_counted_in_the_order_in_which_they_were_made(&make()).await;
+    quota::s25_sessions_running_rounds_and_bytes_are_counted_per_owner(&make()).await;
     vectors::the_nearest_are_found_the_best_first(&make()).await;
     vectors::a_vector_is_replaced_and_removed_by_its_key(&make()).await;
     vectors::a_batch_goes_in_whole_or_not_at_all(&make()).await;
