@@ -63,8 +63,11 @@ impl DataFile {
     /// A connection that waits for its turn and loses nothing that it acknowledged.
     pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
         let mut connection = Connection::open(path)?;
-        Self::be_patient(&mut connection)?;
+        // It waits by itself, step by step: with a connection that waits as well, each step would take
+        // as long as all of them.
+        connection.busy_timeout(std::time::Duration::ZERO)?;
         begin_log(&connection)?;
+        Self::be_patient(&mut connection)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "journal_size_limit", KEPT_LOG)?;
         connection.pragma_update(None, "foreign_keys", true)?;
