@@ -18,6 +18,7 @@ mod debate;
 mod demo;
 mod export;
 mod exports;
+mod hostile;
 mod interrupt;
 mod local;
 mod mcp;
