@@ -86,6 +86,11 @@ fn many_calls(count: usize) -> Answer {
 }
 
 #[test]
+fn s23_tool_arguments_nested_127_levels_leave_the_session_readable() {
+    survives(vec![calls("calculate", &nested(126)), says("Done.")]);
+}
+
+#[test]
 fn s23_tool_arguments_nested_a_hundred_thousand_levels_leave_the_session_readable() {
     survives(vec![calls("calculate", &nested(100_000)), says("Done.")]);
 }
