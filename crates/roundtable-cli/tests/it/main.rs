@@ -20,6 +20,7 @@ mod descriptors;
 mod export;
 mod exports;
 mod foreign;
+mod hostile;
 mod interrupt;
 mod local;
 mod mcp;
