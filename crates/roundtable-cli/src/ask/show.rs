@@ -33,6 +33,11 @@ impl Show {
         self.note(&voice::introduced(name, model, why));
     }
 
+    /// Shows a turn that began before.
+    pub fn joins(&mut self, seat: &TurnId) {
+        self.seat = Some(seat.clone());
+    }
+
     pub fn stopping(&self) {
         self.note("\nStopping: what runs is finished and recorded; another signal stops at once.");
     }

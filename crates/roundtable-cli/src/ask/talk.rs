@@ -94,6 +94,8 @@ impl Talk {
             }
             (None, Some(round)) => {
                 self.round = Some(round.id.clone());
+                let seat = round.turns.iter().find(|turn| turn.parent.is_none());
+                seat.into_iter().for_each(|turn| self.show.joins(&turn.id));
                 round.input.message_id().to_owned()
             }
             (None, None) => return Ok(self.end()),

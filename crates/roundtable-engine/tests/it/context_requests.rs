@@ -283,9 +283,16 @@ async fn f25_of_two_racing_answers_the_first_one_is_recorded_and_the_other_chang
         session.command(Command::Provide(results), None)
     };
     let (one, two) = tokio::join!(answer("first"), answer("second"));
-    assert_eq!((one.unwrap().warnings, two.unwrap().warnings), (Vec::new(), Vec::new()));
-    // Late, and once more: the same.
-    assert!(answer("third").await.unwrap().warnings.is_empty());
+    let warnings: Vec<String> = requests
+        .iter()
+        .map(|request| {
+            let why = "was answered before, and differently; the first answer counts, this one is ignored";
+            format!("{} {why}", request.id)
+        })
+        .collect();
+    assert_eq!((one.unwrap().warnings, two.unwrap().warnings), (Vec::new(), warnings.clone()));
+    assert_eq!(answer("third").await.unwrap().warnings, warnings, "late, and once more");
+    assert!(answer("first").await.unwrap().warnings.is_empty(), "a retry");
     session.command(say(session.id(), "m2", "Go on."), None).await.unwrap();
     let events = rounds(&session, 2).await;
     assert_eq!(count(&events, "context_provided"), 3);
