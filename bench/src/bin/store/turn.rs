@@ -31,7 +31,7 @@ impl Commit {
             rows: &self.rows,
             commands: &[],
             summary: &self.summary,
-            spent: roundtable_core::budget::Spend::default(),
+            spent: roundtable::core::budget::Spend::default(),
         }
     }
 
