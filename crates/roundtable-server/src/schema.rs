@@ -135,9 +135,9 @@ mod tests {
     use crate::debate::ask::{About, Debates, GoOn, Start};
 
     fn refused<T: DeserializeOwned + JsonSchema + std::fmt::Debug + 'static>(
-        value: Value,
+        value: &Value,
     ) -> (&'static str, String) {
-        let misfit = Schemas::default().read::<T>(&value).expect_err("it is invalid");
+        let misfit = Schemas::default().read::<T>(value).expect_err("it is invalid");
         (misfit.reason, misfit.what)
     }
 
@@ -145,28 +145,28 @@ mod tests {
     fn an_array_is_not_an_object_at_any_level() {
         let hint = "must not be an array; send an object with named fields";
         let invalid = |place: &str| ("invalid", format!("{place} {hint}"));
-        assert_eq!(refused::<Debates>(json!([])), invalid("the input"));
-        assert_eq!(refused::<Start>(json!(["Why?"])), invalid("the input"));
+        assert_eq!(refused::<Debates>(&json!([])), invalid("the input"));
+        assert_eq!(refused::<Start>(&json!(["Why?"])), invalid("the input"));
         let nested = json!({ "contextResults": [["ctx_1", true, "x"]] });
-        assert_eq!(refused::<GoOn>(nested.clone()), invalid("contextResults/0"));
+        assert_eq!(refused::<GoOn>(&nested), invalid("contextResults/0"));
         let mut about = nested;
         about["sessionId"] = json!("ses_1");
-        assert_eq!(refused::<About<GoOn>>(about), invalid("contextResults/0"));
+        assert_eq!(refused::<About<GoOn>>(&about), invalid("contextResults/0"));
         let budget = json!({ "topic": "Why?", "budget": [1, 2, 3] });
-        assert_eq!(refused::<Start>(budget), invalid("budget"));
+        assert_eq!(refused::<Start>(&budget), invalid("budget"));
         let perspective = json!({ "topic": "Why?", "perspectives": [["a", "b"]] });
-        assert_eq!(refused::<Start>(perspective), invalid("perspectives/0"));
+        assert_eq!(refused::<Start>(&perspective), invalid("perspectives/0"));
     }
 
     #[test]
     fn what_is_longer_than_documented_is_refused_with_its_place_and_without_its_value() {
         let described = json!({ "name": "Law", "description": "x".repeat(10_000) });
         let described = json!({ "topic": "Why?", "perspectives": [described] });
-        let (reason, what) = refused::<Start>(described);
+        let (reason, what) = refused::<Start>(&described);
         assert_eq!(reason, "invalid");
         assert_eq!(what, "perspectives/0/description has at most 2000 characters; shorten it");
         let many = json!({ "topic": "Why?", "perspectives": vec!["Law"; 11] });
-        let (reason, what) = refused::<Start>(many);
+        let (reason, what) = refused::<Start>(&many);
         assert_eq!(
             (reason, what.as_str()),
             ("too_many", "perspectives has at most 10 items; send fewer at once")

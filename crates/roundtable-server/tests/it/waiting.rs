@@ -78,8 +78,7 @@ async fn a_call_that_takes_too_long_says_that_the_round_runs_and_a_later_one_get
 async fn a_synthesis_that_takes_too_long_answers_that_it_is_running_and_is_written_once() {
     for transport in ALL {
         let gated = Reply::text(r#"{"conclusion":"Yes."}"#).at_gate("sum");
-        let script = Script::default().voice("synthesizer", [Reply::text("one")]);
-        let script = script.voice("synthesizer", [gated]).voice("analyst", [Reply::text("two")]);
+        let script = Script::default().voice("synthesizer/synthesise", [gated]);
         let mut settings = Settings::default();
         settings.limits.wait_budget = Duration::from_millis(300);
         let running = kit::start(script, settings).await;
