@@ -201,12 +201,10 @@ impl Folding {
             self.change(event, |turn| turn.spent = turn.spent.plus(spent));
         }
         self.change(event, |turn| match body {
-            IterationEvent::ModelCallFinished { text, citations, record, .. } => {
-                if !is_child {
-                    turn.citations.extend(citations.iter().cloned());
-                    turn.said(text);
-                    turn.notice.clone_from(&record.notice);
-                }
+            IterationEvent::ModelCallFinished { text, citations, record, .. } if !is_child => {
+                turn.citations.extend(citations.iter().cloned());
+                turn.said(text);
+                turn.notice.clone_from(&record.notice);
             }
             IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),
             _ => {}
