@@ -318,7 +318,7 @@ class Oracle:
             return event.iteration, event.turn, True
         if kind == "iteration_closed":
             return event.iteration, None, False
-        if kind.startswith("model_call_"):
+        if kind.startswith("model_call_") and kind != "model_call_retried":
             call = f"{event.iteration} attempt {data['attempt']}"
             return call, event.iteration, kind == "model_call_started"
         if kind == "tool_call_requested":

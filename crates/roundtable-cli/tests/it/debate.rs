@@ -336,14 +336,17 @@ fn killed_in_the_middle_it_goes_on_to_the_same_findings_and_no_recorded_call_is_
         child.wait().unwrap();
         let ran = home.run_with(&[], &["continue", &home.session(), "--json"]);
         let mut again = findings(&ran);
-        // The call that was cut off may have been billed: it is counted, and nothing else differs.
-        assert_eq!(again["usage"]["calls"].take(), 7, "cut at {cut_at}");
+        // The call that was cut off may have been billed: it is counted, its tokens are estimated,
+        // and nothing else differs.
+        let usage = again["usage"].take();
+        assert_eq!((&usage["calls"], &usage["estimated"]), (&7.into(), &true.into()), "{cut_at}");
+        assert!(usage["tokens"].as_u64() > whole["usage"]["tokens"].as_u64(), "cut at {cut_at}");
         let mut expected = whole.clone();
-        expected["usage"]["calls"].take();
+        expected["usage"].take();
         for found in [&mut again, &mut expected] {
             found["consensus"]["added"]["usage"].take();
             for response in found["agentResponses"].as_array_mut().unwrap() {
-                response["usage"]["calls"].take();
+                response["usage"].take();
             }
         }
         assert_eq!(again, expected, "cut at {cut_at}");

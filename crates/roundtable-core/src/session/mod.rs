@@ -209,10 +209,11 @@ impl Session {
         self.requests.iter().filter(|request| request.priority == Priority::Required)
     }
 
-    /// The number of the round in progress, or of the next one to open.
+    /// The number of the round in progress, or the one after the last. Where the last one failed and
+    /// does not count, [`Session::next_number`] is the one that opens next.
     pub fn current_round(&self) -> u32 {
         let open = self.round.as_ref().filter(|round| !round.aside);
-        open.map_or_else(|| self.next_number(), |round| round.number)
+        open.map_or(self.last_number + 1, |round| round.number)
     }
 
     /// The last round, when nobody could answer in it. Where rounds are counted such a round does

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
 use crate::agent::Agent;
+use crate::budget::Charge;
 use crate::context_request::ContextResult;
 use crate::debate::Purpose;
 use crate::event::{
@@ -199,20 +200,34 @@ impl Folding {
         let state = self.state.round.as_ref();
         let is_child =
             turn.and_then(|turn| state?.find_turn(turn)).is_some_and(|turn| turn.parent.is_some());
-        if let Some(charge) = self.state.charge(event) {
-            self.change(event, |turn| turn.spent = turn.spent.plus(charge.into()));
+        if let Some(spent) = self.booked(body, event) {
+            self.change(event, |turn| turn.spent = turn.spent.plus(spent));
         }
         self.change(event, |turn| match body {
-            IterationEvent::ModelCallFinished { text, citations, record, .. } => {
-                if !is_child {
-                    turn.citations.extend(citations.iter().cloned());
-                    turn.said(text);
-                    turn.notice.clone_from(&record.notice);
-                }
+            IterationEvent::ModelCallFinished { text, citations, record, .. } if !is_child => {
+                turn.citations.extend(citations.iter().cloned());
+                turn.said(text);
+                turn.notice.clone_from(&record.notice);
             }
             IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),
             _ => {}
         });
+    }
+
+    /// What an event adds to its turn. Turns of earlier versions tell what they told: a call that
+    /// failed took nothing, though the session's account has what was reserved for it.
+    fn booked(&self, body: &IterationEvent, event: &Event) -> Option<Spent> {
+        match body {
+            IterationEvent::ModelCallInterrupted { charge: None, .. }
+            | IterationEvent::ModelCallFailed { charge: None, .. }
+            | IterationEvent::ModelCallCancelled { charge: None, .. } => {
+                Some(Charge::REFUSED.into())
+            }
+            IterationEvent::ModelCallFinished { charge: None, record, .. } => {
+                Some(Charge::counted(record.usage.unwrap_or_default(), record.cost).into())
+            }
+            _ => self.state.charge(event).map(Spent::from),
+        }
     }
 
     /// The take that failed and is now run again: what it was told, the next one is told.
