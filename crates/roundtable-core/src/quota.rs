@@ -35,10 +35,11 @@ pub struct Spending {
 
 impl Spending {
     /// Whether a model call may be made. Its own reservation is among those that are set aside; those that
-    /// were made after it are not, so of several calls that compete the first one is made.
-    pub fn fit(&self, limits: Limits, own: Spend) -> Fit {
+    /// were made after it are not, so of several calls that compete the first one is made. `more` is
+    /// what is booked before it is made: requests of the same call that failed.
+    pub fn fit(&self, limits: Limits, own: Spend, more: Spend) -> Fit {
         let reserved = self.reserved.minus(own);
-        Account { spent: self.spent, reserved, ..Account::new(limits) }.fit(own)
+        Account { spent: self.spent, reserved, ..Account::new(limits) }.fit(own.plus(more))
     }
 
     /// Which limit is reached, so that not even the smallest model call fits.
@@ -74,11 +75,14 @@ mod tests {
         let limits = Limits { tokens: Some(100), ..Limits::default() };
         let spending =
             |spent, reserved| Spending { spent: tokens(spent), reserved: tokens(reserved) };
-        assert_eq!(spending(40, 60).fit(limits, tokens(60)), Fit::Yes);
+        assert_eq!(spending(40, 60).fit(limits, tokens(60), Spend::default()), Fit::Yes);
         let later =
             Spending { spent: tokens(0), reserved: Spend { calls: 2, tokens: 120, cost: 0 } };
-        assert_eq!(later.fit(limits, tokens(60)), Fit::Later(Exhausted::Tokens));
-        assert_eq!(spending(41, 60).fit(limits, tokens(60)), Fit::No(Exhausted::Tokens));
+        assert_eq!(later.fit(limits, tokens(60), Spend::default()), Fit::Later(Exhausted::Tokens));
+        assert_eq!(
+            spending(41, 60).fit(limits, tokens(60), Spend::default()),
+            Fit::No(Exhausted::Tokens)
+        );
     }
 
     #[test]

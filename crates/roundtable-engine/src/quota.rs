@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use roundtable_core::budget::{Exhausted, Fit, Limits, Spend};
 use roundtable_core::id::IterationId;
+use roundtable_core::input::Unanswered;
 use roundtable_core::quota::Day;
 use roundtable_ports::{ModelError, Owner};
 
@@ -19,15 +20,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long a call waits for others: one of them may wait for a person.
 const WAIT: Duration = Duration::from_secs(60);
 
+/// Why a model without a price is not asked under a limit on money: nobody could keep the limit.
+const UNPRICED: &str = "there is a daily limit on money, and the price of this model is not known; \
+    set its price in the configuration, or limit tokens instead";
+
 /// A model call that is about to be made.
-pub(crate) struct Admission<'a> {
-    pub engine: &'a Engine,
-    pub owner: &'a Owner,
-    pub iteration: &'a IterationId,
+#[derive(Clone)]
+pub(crate) struct Admission {
+    pub engine: Engine,
+    pub owner: Owner,
+    pub iteration: IterationId,
     pub reserved: Spend,
+    /// Whether the price of its model is known.
+    pub priced: bool,
 }
 
-impl Admission<'_> {
+impl Admission {
     /// Waits until the call fits.
     ///
     /// # Errors
@@ -38,7 +46,9 @@ impl Admission<'_> {
         }
         let mut waited = Duration::ZERO;
         loop {
-            let Some((whose, limit)) = self.obstacle().await? else { return Ok(()) };
+            let Some((whose, limit)) = self.obstacle(Spend::default()).await? else {
+                return Ok(());
+            };
             if waited >= WAIT {
                 return Err(self.refusal(whose, limit));
             }
@@ -47,13 +57,29 @@ impl Admission<'_> {
         }
     }
 
+    /// Checks whether the provider may be asked again, after a request that failed.
+    ///
+    /// # Errors
+    /// [`ModelError::BadRequest`] when that does not fit now.
+    pub async fn again(&self, failed: Unanswered) -> Result<(), ModelError> {
+        let booked = match failed {
+            Unanswered::Refused => Spend { calls: 1, ..Spend::default() },
+            // It may have been billed: at most what was reserved for it.
+            Unanswered::BrokenOff { .. } => self.reserved,
+        };
+        match self.obstacle(booked).await? {
+            None => Ok(()),
+            Some((whose, limit)) => Err(self.refusal(whose, limit)),
+        }
+    }
+
     /// The limit that other calls have reserved for now, if there is one.
-    async fn obstacle(&self) -> Result<Option<(Whose, Exhausted)>, ModelError> {
+    async fn obstacle(&self, booked: Spend) -> Result<Option<(Whose, Exhausted)>, ModelError> {
         let parts = self.engine.parts();
         let Some(allowances) = &parts.config.allowances else { return Ok(None) };
         let day = Day::of(parts.clock.now());
         let checks = [
-            (Whose::Caller, Some(self.owner), allowances.of(self.owner)),
+            (Whose::Caller, Some(&self.owner), allowances.of(&self.owner)),
             (Whose::Server, None, allowances.total()),
         ];
         let mut obstacle = None;
@@ -61,11 +87,14 @@ impl Admission<'_> {
             if limits == Limits::default() {
                 continue;
             }
-            let spending = parts.store.quotas.spending(owner, day, Some(self.iteration)).await;
+            if limits.cost.is_some() && !self.priced {
+                return Err(ModelError::BadRequest(UNPRICED.to_owned()));
+            }
+            let spending = parts.store.quotas.spending(owner, day, Some(&self.iteration)).await;
             let spending = spending.map_err(|error| {
                 ModelError::BadRequest(format!("the daily limits cannot be checked: {error}"))
             })?;
-            match spending.fit(limits, self.reserved) {
+            match spending.fit(limits, self.reserved, booked) {
                 Fit::Yes => {}
                 Fit::Later(limit) => obstacle = Some((whose, limit)),
                 Fit::No(limit) => return Err(self.refusal(whose, limit)),

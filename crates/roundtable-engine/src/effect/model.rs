@@ -8,14 +8,12 @@ use async_trait::async_trait;
 use futures_util::future::{Fuse, FusedFuture as _};
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
-use roundtable_core::budget::Spend;
 use roundtable_core::event::CallRecord;
 use roundtable_core::id::IterationId;
 use roundtable_core::input::{AskedCall, Reply, Report, Unanswered};
 use roundtable_core::json;
 use roundtable_ports::{
-    Attempts, Chunk, EvaluateError, Grant, Listener, Model, ModelError, ModelRequest, Owner,
-    Ownership,
+    Attempts, Chunk, EvaluateError, Grant, Listener, Model, ModelError, ModelRequest, Ownership,
 };
 
 use crate::adapter::SessionBus;
@@ -33,10 +31,7 @@ pub(crate) struct ModelCall {
     pub speech: Arc<Speech>,
     pub bus: Arc<SessionBus>,
     pub own: Ownership,
-    /// Whose session it is.
-    pub owner: Owner,
-    /// What is set aside for the call.
-    pub reserved: Spend,
+    pub admission: Admission,
     /// Set when something of this session was noted.
     pub noted: Arc<AtomicBool>,
 }
@@ -46,14 +41,8 @@ impl ModelCall {
     pub async fn make(self, mut request: ModelRequest) -> Report {
         let (iteration, attempt) = (self.iteration.clone(), self.attempt);
         let engine = self.engine.clone();
-        let admission = Admission {
-            engine: &engine,
-            owner: &self.owner,
-            iteration: &iteration,
-            reserved: self.reserved,
-        };
         // Before a permit is taken: whoever is ahead may wait for one.
-        if let Err(refused) = admission.wait().await {
+        if let Err(refused) = self.admission.wait().await {
             let (error, unanswered) = (refused.to_string(), Unanswered::Refused);
             return Report::ModelFailed { iteration, attempt, error, unanswered };
         }
@@ -199,6 +188,7 @@ impl ModelCall {
 #[derive(Clone)]
 struct Retries {
     bus: Arc<SessionBus>,
+    admission: Admission,
     iteration: IterationId,
     attempt: u32,
     /// Why one was not granted.
@@ -209,6 +199,7 @@ impl Retries {
     fn of(call: &ModelCall) -> Self {
         Self {
             bus: call.bus.clone(),
+            admission: call.admission.clone(),
             iteration: call.iteration.clone(),
             attempt: call.attempt,
             denied: Arc::default(),
@@ -227,6 +218,10 @@ impl Retries {
 #[async_trait]
 impl Grant for Retries {
     async fn retry(&self, error: &ModelError, unanswered: Unanswered) -> bool {
+        if let Err(refused) = self.admission.again(unanswered).await {
+            let _ = self.denied.set(refused.to_string());
+            return false;
+        }
         let report = Report::ModelRetries {
             iteration: self.iteration.clone(),
             attempt: self.attempt,

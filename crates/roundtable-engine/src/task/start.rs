@@ -20,6 +20,7 @@ use super::SessionTask;
 use super::letter::Letter;
 use super::reconcile::Effect;
 use crate::effect::{self, ModelCall, ToolRun};
+use crate::quota::Admission;
 
 impl SessionTask {
     pub(super) fn start(&mut self, want: &Want) -> Option<Effect> {
@@ -76,11 +77,16 @@ impl SessionTask {
             speech: self.speech.clone(),
             bus: self.bus.clone(),
             own: self.own.clone(),
-            owner: Owner {
-                tenant: self.live.session.tenant.clone(),
-                actor: self.live.session.actor.clone(),
+            admission: Admission {
+                engine: self.engine.clone(),
+                owner: Owner {
+                    tenant: self.live.session.tenant.clone(),
+                    actor: self.live.session.actor.clone(),
+                },
+                iteration: iteration.clone(),
+                reserved,
+                priced: agent.price.is_some(),
             },
-            reserved,
             noted: self.noted.clone(),
         };
         Some(self.spawn(CancellationToken::new(), call.make(request)))
