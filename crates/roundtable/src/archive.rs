@@ -1,4 +1,5 @@
-//! A data directory, to be looked at: nothing is claimed, nothing is driven, nothing is changed.
+//! A data directory, to be looked at: nothing is claimed, nothing is driven. A file of an earlier format
+//! is brought up to the present one; nothing else is changed.
 
 mod verify;
 

@@ -347,7 +347,7 @@ pub(crate) struct LimitsEntry {
     pub calls_per_day: Option<u64>,
     /// Tokens per day, prompts and replies together.
     pub tokens_per_day: Option<u64>,
-    /// Dollars per day. Calls of models without a known price cost nothing.
+    /// Dollars per day. Models without a known price are refused then.
     #[schemars(range(min = 0.0))]
     pub dollars_per_day: Option<f64>,
     /// Rounds that run at once.

@@ -116,6 +116,8 @@ mod tests {
         ("mcp.*.start_timeout_ms", "an MCP server"),
         ("server.*", "who reaches the server"),
         ("token.*.*", "who may use the server"),
+        ("token.*.limits.*", "what callers of the server may spend"),
+        ("limits.*", "what callers of the server may spend"),
     ];
 
     /// The keys of the schema, with `*` for names that the user chooses.

@@ -32,6 +32,7 @@ fn run(home: &Home, arguments: &[&str]) -> Ran {
     bounded.args(["-c", "ulimit -v \"$1\"; shift; exec \"$@\"", "sh", MEMORY]);
     bounded.arg(own.get_program()).args(own.get_args());
     bounded.current_dir(own.get_current_dir().unwrap()).env_clear();
+    bounded.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
     bounded.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let ran = finish(bounded.spawn().unwrap());
     assert!(matches!(ran.code, Some(0..=3)), "{arguments:?}: {:?} {}", ran.code, ran.err);

@@ -259,7 +259,7 @@ fn a_call_that_nobody_decides_on_is_not_made_and_can_be_decided_later() {
     let provider = Provider::start(vec![calls("notes__write", "{}"), says("Done.")]);
     let home = Home::new();
     agent(&home, &provider.address);
-    approve(&home, "y\n").ok();
+    approve_all(&home);
     let mut child = home.command(&VARIABLES, &["ask", "Write it."]).spawn().unwrap();
     drop(child.stdin.take());
     let ran = finish(child);
