@@ -75,9 +75,16 @@ fn f40_a_migration_that_is_killed_at_any_statement_is_completed_by_the_next_proc
             let name = directory.path().display().to_string();
             let role = Role::Migrate { directory: name, step, statements: killed_after };
             assert!(!Node::start(&role).wait_for_end(), "it was to die after {killed_after}");
-            let archive = SqliteArchive::open(directory.path()).map(drop);
-            assert!(archive.is_err(), "a file that is not finished is not read");
-            drop(SqliteStore::open(directory.path()).unwrap());
+            // Whoever only reads completes it as well, unless there is nothing to read yet.
+            if step == 0 {
+                let archive = SqliteArchive::open(directory.path()).map(drop);
+                assert!(archive.is_err(), "a file that was never finished has no sessions");
+            }
+            if step > 0 && killed_after % 2 == 0 {
+                drop(SqliteArchive::open(directory.path()).unwrap());
+            } else {
+                drop(SqliteStore::open(directory.path()).unwrap());
+            }
             assert_eq!(
                 form(directory.path()),
                 form_of_fresh,

@@ -59,11 +59,18 @@ pub(super) fn capital(name: &str) -> String {
 /// One line of text, escaped for the start of a line and for everything after it.
 fn push_escaped(kept: &mut String, line: &str) {
     let block = block_marker(line);
-    let mut before = ' ';
+    let (mut before, mut guarded) = (' ', false);
     for (at, c) in line.char_indices() {
         let after = &line[at + c.len_utf8()..];
+        if before.is_whitespace() {
+            guarded = has_markup(line[at..].split(char::is_whitespace).next().unwrap_or_default());
+        }
         match c {
             '<' => kept.push_str("&lt;"),
+            _ if guarded && begins_address(&line[..at], c, after) => {
+                kept.push('\\');
+                kept.push(c);
+            }
             _ if block == Some(at) || is_markup(c, before, after) => {
                 kept.push('\\');
                 kept.push(c);
@@ -89,6 +96,27 @@ fn is_markup(c: char, before: char, after: &str) -> bool {
         '&' => is_entity(after),
         // Two of them begin a comment in Obsidian.
         '%' => before == '%' || next == '%',
+        _ => false,
+    }
+}
+
+/// Whether a word has something that has to be escaped.
+fn has_markup(word: &str) -> bool {
+    let mut before = ' ';
+    word.char_indices().any(|(at, c)| {
+        let found = c == '<' || is_markup(c, before, &word[at + c.len_utf8()..]);
+        before = c;
+        found
+    })
+}
+
+/// Whether renderers take what follows for an address because of this character. In an address
+/// they do not read escapes, so one with markup in it must not become a link.
+fn begins_address(before: &str, c: char, after: &str) -> bool {
+    let www = || before.get(before.len().saturating_sub(3)..);
+    match c {
+        ':' => after.starts_with("//"),
+        '.' => www().is_some_and(|www| www.eq_ignore_ascii_case("www")),
         _ => false,
     }
 }
@@ -133,6 +161,11 @@ mod tests {
         assert_eq!(line("![a](b) **c** `d` ~e~ _f_"), r"!\[a\](b) \*\*c\*\* \`d\` \~e\~ \_f\_");
         assert_eq!(line("<b>x</b> &lt; &#60; a\\"), r"&lt;b>x&lt;/b> \&lt; \&#60; a\\");
         assert_eq!(line("$x$ | # y ##"), r"\$x\$ \| # y \##");
+    }
+
+    #[test]
+    fn an_address_with_markup_in_it_is_not_a_link() {
+        assert_eq!(line("http://a~ www.b* c://d"), r"http\://a\~ www\.b\* c://d");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Limits per caller and for the whole server.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use roundtable::core::budget::Limits as Daily;
+use roundtable::models::scripted::Fails;
+use roundtable::models::{Retry, RetryPolicy};
 use roundtable::prelude::*;
 use roundtable_server::{Access, Quota, Quotas, Settings, Table};
 use roundtable_testing::PausedClock;
@@ -101,6 +104,35 @@ async fn s25_the_calls_of_a_day_are_never_more_than_the_limit_and_the_refusal_sa
     }
     assert_eq!(limited.start(BOB).await.status, 200, "others are not concerned");
     limited.serving.stop().await;
+}
+
+#[tokio::test]
+async fn s25_under_a_limit_on_money_a_model_without_a_price_is_not_asked() {
+    let daily = Daily { cost: Some(1_000_000), ..Daily::default() };
+    let quota = Quota { daily, ..Quota::default() };
+    let limited = limited(Script::default(), of_ann(quota), None).await;
+    let answer = limited.start(ANN).await;
+    assert_eq!((&answer.json()["status"], limited.asked()), (&json!("failed"), 0), "{answer:?}");
+    let told = answer.json().to_string();
+    assert!(told.contains("the price of this model is not known"), "{told}");
+    limited.serving.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn s25_requests_that_are_made_again_count_for_the_limit_of_the_day() {
+    let down = || Reply::fails(Fails::Overloaded);
+    let script = Script::default().voice("ann", [down()]);
+    let (model, quotas) = (ScriptedModel::new(script), Quotas::default());
+    quotas.replace(Table::server(calls(3)));
+    let policy = RetryPolicy { attempts: 9, ..RetryPolicy::default() };
+    let retried = Retry::new(Arc::new(model.clone()), policy);
+    let builder = Engine::builder().model("scripted", retried).allowances(quotas);
+    let engine = builder.clock(PausedClock::starting(0)).build().await.expect("an engine");
+    let session = engine.chat("x").agent("Ann").open().await.expect("a session");
+    let answer = session.ask("Go.").await.expect("a round");
+    assert_eq!(model.count(), 3, "{answer:?}");
+    assert!(format!("{answer:?}").contains("the daily limit on calls"), "{answer:?}");
+    engine.shutdown().await;
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::{Asked, Hall, Wish, fitting};
 
 const HOSTILE: &[&str] = &[
+    "www.&lt;http://\\a``````~http://<b>http://```www.ftp://&lt;http://|http://http://www.http://~",
     "![x](https://evil.example/a.png)",
     "![x][y]\n\n[y]: https://evil.example/a.png",
     "[![x](data:image/png;base64,AA)](javascript:alert(1))",
