@@ -21,7 +21,7 @@ use super::letter::Letter;
 use super::reconcile::Effect;
 use crate::effect::{self, ModelCall, ToolRun};
 
-impl SessionTask {
+impl SessionTask<'_> {
     pub(super) fn start(&mut self, want: &Want) -> Option<Effect> {
         match want {
             Want::CallModel { turn, iteration, attempt, since } => {
