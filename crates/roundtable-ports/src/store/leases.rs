@@ -50,11 +50,8 @@ impl Crashes {
     #[must_use]
     pub fn after_death(self) -> Self {
         let takeovers = self.takeovers + 1;
-        let parked = (takeovers >= MOST_CRASHES).then(|| {
-            format!(
-                "{takeovers} processes in a row ended while they had it, before it was under way"
-            )
-        });
+        let parked = (takeovers >= MOST_CRASHES)
+            .then(|| format!("{takeovers} processes in a row ended while they had it"));
         Self { takeovers, parked: self.parked.or(parked), ..self }
     }
 
