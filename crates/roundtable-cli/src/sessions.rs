@@ -45,12 +45,16 @@ fn line(listed: &Listed) -> String {
     };
     let (kind, status) = (kind(summary.kind), status(summary.status));
     let topic = out::line(&summary.topic, TOPIC);
+    let topic = match &listed.parked {
+        Some(_) => format!("(parked) {topic}"),
+        None => topic,
+    };
     format!("{}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session)
 }
 
 fn json_line(listed: &Listed) -> String {
     let summary = &listed.summary;
-    let line = json!({
+    let mut line = json!({
         "session": listed.session,
         "kind": summary.kind,
         "status": summary.status,
@@ -59,6 +63,9 @@ fn json_line(listed: &Listed) -> String {
         "events": listed.head,
         "topic": summary.topic,
     });
+    if let Some(reason) = &listed.parked {
+        line["parked"] = json!(reason);
+    }
     out::json_line(line.to_string())
 }
 

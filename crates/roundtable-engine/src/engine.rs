@@ -8,7 +8,7 @@ use roundtable_core::event::{Opening, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::Command;
 use roundtable_ports::CommandKey;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,6 +31,11 @@ struct Inner {
     /// Sessions whose agents need what is not registered here. Others may go on with them.
     aside: Mutex<BTreeSet<SessionId>>,
     permits: Arc<Semaphore>,
+    /// One place, for a session whose last owners died.
+    suspects: Arc<Semaphore>,
+    /// Sessions that were found parked here.
+    parked: Mutex<BTreeSet<SessionId>>,
+    parkings: broadcast::Sender<Parking>,
     /// Room for what effects brought while the store takes nothing, in KiB.
     kept: Arc<Semaphore>,
     wakes: mpsc::Sender<Wake>,
@@ -43,6 +48,18 @@ struct Inner {
     /// What was running when the engine was stopped.
     cut: Mutex<Vec<CutCall>>,
 }
+
+/// A session that was parked: it crashed again and again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parking {
+    /// The session.
+    pub session: SessionId,
+    /// What happened.
+    pub reason: String,
+}
+
+/// How many of them wait for a slow listener.
+const PARKINGS: usize = 64;
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -58,6 +75,9 @@ impl Engine {
         let (wakes, due) = mpsc::channel(1024);
         let engine = Self(Arc::new(Inner {
             permits: Arc::new(Semaphore::new(parts.config.permits)),
+            suspects: Arc::new(Semaphore::new(1)),
+            parked: Mutex::default(),
+            parkings: broadcast::Sender::new(PARKINGS),
             kept: Arc::new(Semaphore::new(parts.config.kept_bytes / 1024)),
             parts,
             sessions: Mutex::default(),
@@ -296,6 +316,37 @@ impl Engine {
 
     pub(crate) fn permits(&self) -> &Arc<Semaphore> {
         &self.0.permits
+    }
+
+    pub(crate) fn suspects(&self) -> &Arc<Semaphore> {
+        &self.0.suspects
+    }
+
+    /// Sessions that this engine finds parked from now on, each once until it is tried again.
+    pub fn listen_parkings(&self) -> broadcast::Receiver<Parking> {
+        self.0.parkings.subscribe()
+    }
+
+    pub(crate) fn note_parked(&self, session: &SessionId, reason: &str) {
+        if self.parked().insert(session.clone()) {
+            let parking = Parking { session: session.clone(), reason: reason.to_owned() };
+            // Nobody has to listen.
+            let _ = self.0.parkings.send(parking);
+        }
+    }
+
+    pub(crate) fn forget_parked(&self, session: &SessionId) {
+        self.parked().remove(session);
+    }
+
+    fn parked(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.0.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a session's task was gone before it answered.
+    pub(crate) fn why_gone(&self) -> EngineError {
+        let stops = self.0.stopped.is_cancelled() || self.0.draining.is_cancelled();
+        if stops { EngineError::Stopping } else { EngineError::Crashed }
     }
 
     pub(crate) fn kept(&self) -> &Arc<Semaphore> {

@@ -1,8 +1,10 @@
 //! A session, as callers hold it: a name and a way in. Cheap to clone, never out of date.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{CommandId, SessionId, TurnId};
@@ -66,7 +68,7 @@ impl SessionHandle {
         command: Command,
         key: Option<CommandKey>,
     ) -> Result<Receipt, EngineError> {
-        match self.command_here(command.clone(), key.clone()).await {
+        match self.command_trying(&command, key.as_ref()).await {
             Err(EngineError::Lease(LeaseError::Held { .. })) => {
                 let fresh =
                     || CommandId::new(&self.engine.parts().ids.fresh()).map_err(Reject::from);
@@ -115,13 +117,59 @@ impl SessionHandle {
         let letter = Letter::Command { command: command.clone(), key: None, reply };
         self.engine.send(&self.session, letter).await?;
         match (answer.await, committed.get()) {
-            (Ok(Err(EngineError::Lease(LeaseError::Held { .. }))), _) => {
-                self.command(Arc::unwrap_or_clone(command), None).await
-            }
+            (
+                Ok(Err(EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. }))),
+                None,
+            ) => self.command(Arc::unwrap_or_clone(command), None).await,
             (Ok(answer), _) => answer,
             (Err(_), Some(receipt)) => Ok(receipt.clone()),
-            (Err(_), None) => Err(EngineError::Stopping),
+            (Err(_), None) => Err(self.engine.why_gone()),
         }
+    }
+
+    /// Sends a command to a session that this engine can drive. One that is parked and is told something
+    /// is tried again: whoever speaks to it wants it to go on.
+    async fn command_trying(
+        &self,
+        command: &Command,
+        key: Option<&CommandKey>,
+    ) -> Result<Receipt, EngineError> {
+        let done = self.command_here(command.clone(), key.cloned()).await;
+        let is_parked = matches!(done, Err(EngineError::Lease(LeaseError::Parked { .. })));
+        if is_parked && matches!(command, Command::Say(_)) {
+            self.unpark().await?;
+            return self.command_here(command.clone(), key.cloned()).await;
+        }
+        done
+    }
+
+    /// Why the session is parked, if it is: it crashed again and again, and nobody goes on with it by
+    /// itself.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the store cannot be read.
+    pub async fn parked(&self) -> Result<Option<String>, EngineError> {
+        let listed = self.engine.parts().store.directory.find(&self.session).await?;
+        Ok(listed.and_then(|listed| listed.parked))
+    }
+
+    /// Tries a parked session again: its crashes are forgotten, and what was left undone goes on. Says
+    /// whether it was parked.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the store does not take it.
+    pub async fn try_again(&self) -> Result<bool, EngineError> {
+        let was_parked = self.unpark().await?;
+        if was_parked {
+            self.engine.wake(&self.session);
+        }
+        Ok(was_parked)
+    }
+
+    async fn unpark(&self) -> Result<bool, EngineError> {
+        let was_parked = self.engine.parts().store.leases.unpark(&self.session).await?;
+        self.engine.forget_parked(&self.session);
+        Ok(was_parked)
     }
 
     /// Sends a command, only if this engine can drive the session itself.
@@ -133,7 +181,7 @@ impl SessionHandle {
         let (reply, answer) = oneshot::channel();
         let (command, reply) = (Arc::new(command), Reply::Committed(reply));
         self.engine.send(&self.session, Letter::Command { command, key, reply }).await?;
-        answer.await.unwrap_or(Err(EngineError::Stopping))
+        answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
     }
 
     /// The session's state, as of the last commit. A commit that is under way is not waited for.
@@ -144,12 +192,14 @@ impl SessionHandle {
         let (reply, answer) = oneshot::channel();
         let asked = async {
             self.engine.send(&self.session, Letter::State { reply }).await?;
-            answer.await.unwrap_or(Err(EngineError::Stopping))
+            answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
         };
         match tokio::time::timeout(ANSWERS_WITHIN, asked).await {
             // Whoever goes on with it, everyone can read it; also while nobody can write it.
             Ok(Err(
-                EngineError::Lease(LeaseError::Held { .. }) | EngineError::CannotPlay { .. },
+                EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. })
+                | EngineError::CannotPlay { .. }
+                | EngineError::Crashed,
             )) => self.read_state().await,
             Ok(Err(error)) if error.is_transient() => self.read_state().await,
             Ok(state) => state,
@@ -161,7 +211,15 @@ impl SessionHandle {
     async fn read_state(&self) -> Result<Session, EngineError> {
         let log = &self.engine.parts().store.log;
         let until = Seq(u64::from(u32::MAX));
-        let state = read(log, &self.session, &self.session, until).await?.session;
+        let folded = AssertUnwindSafe(read(log, &self.session, &self.session, until));
+        // A log that no fold gets through is what a session may be parked for.
+        let Ok(live) = folded.catch_unwind().await else {
+            return Err(match self.parked().await? {
+                Some(reason) => LeaseError::Parked { reason }.into(),
+                None => EngineError::Crashed,
+            });
+        };
+        let state = live?.session;
         if !state.opened {
             return Err(Reject::NotFound { session: self.session.clone() }.into());
         }

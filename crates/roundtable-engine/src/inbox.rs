@@ -109,7 +109,12 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
             Answered::Damaged { seq, what }
         }
         Err(EngineError::CannotPlay { what }) => Answered::CannotPlay(what),
-        Err(EngineError::Lease(_) | EngineError::Log(_) | EngineError::Stopping) => return None,
+        Err(
+            EngineError::Lease(_)
+            | EngineError::Log(_)
+            | EngineError::Crashed
+            | EngineError::Stopping,
+        ) => return None,
         Err(refused) => Answered::Refused(refused.to_string()),
     })
 }

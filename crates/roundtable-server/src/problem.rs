@@ -73,6 +73,15 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", what)
     }
 
+    /// A session that crashed again and again. Nobody goes on with it by itself.
+    pub fn parked(reason: &str) -> Self {
+        let what = format!(
+            "The session is parked: {reason}. Continuing it tries again; if it is parked again, ask the \
+             operator of the server"
+        );
+        Self::new(StatusCode::CONFLICT, "parked", what).with("parked", reason)
+    }
+
     /// Something that the store has not taken in time. It may still be stored.
     pub fn not_stored(waited: Duration) -> Self {
         let what = format!(
@@ -148,9 +157,11 @@ impl From<EngineError> for Problem {
             }
             EngineError::CannotPlay { .. } => of(StatusCode::CONFLICT, "cannot_play"),
             EngineError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-            EngineError::Lease(LeaseError::Held { .. }) => {
+            EngineError::Lease(LeaseError::Held { .. } | LeaseError::Suspect) => {
                 of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
+            EngineError::Lease(LeaseError::Parked { reason }) => Self::parked(&reason),
+            EngineError::Crashed => of(StatusCode::INTERNAL_SERVER_ERROR, "crashed"),
             EngineError::Lease(LeaseError::Unavailable(_)) => Self::unavailable(),
             EngineError::Log(LogError::Damaged { .. }) => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "damaged")

@@ -98,6 +98,9 @@ pub(crate) struct SessionSummary {
     /// When something last happened in it.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub updated_at: Timestamp,
+    /// Why nobody goes on with it by itself: it crashed again and again. Continuing it tries again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parked: Option<String>,
 }
 
 impl SessionSummary {
@@ -112,6 +115,7 @@ impl SessionSummary {
             events: listed.head,
             created_at: listed.created_at,
             updated_at: listed.updated_at,
+            parked: listed.parked.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A session, as an embedder holds it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt as _};
@@ -18,6 +19,9 @@ use roundtable_ports::{CommandKey, Receipt};
 use crate::answer::{RoundReport, collect};
 use crate::error::Result;
 use crate::turn::TurnReading;
+
+/// How often someone who waits looks whether the session is parked.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,6 +243,33 @@ impl Session {
     /// [`crate::Error`] when there is no such session.
     pub async fn state(&self) -> Result<roundtable_core::session::Session> {
         Ok(self.handle.state().await?)
+    }
+
+    /// Why the session is parked, if it is: it crashed again and again, and nobody goes on with it by
+    /// itself.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn parked(&self) -> Result<Option<String>> {
+        Ok(self.handle.parked().await?)
+    }
+
+    /// Tries a parked session again. Says whether it was parked. Saying something to it does the same.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store does not take it.
+    pub async fn try_again(&self) -> Result<bool> {
+        Ok(self.handle.try_again().await?)
+    }
+
+    /// Waits until the session is parked, and says why. A store that cannot be read is asked again.
+    pub async fn until_parked(&self) -> String {
+        loop {
+            if let Ok(Some(reason)) = self.handle.parked().await {
+                return reason;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 
     /// Committed events, in order, each exactly once; it ends when the session does.

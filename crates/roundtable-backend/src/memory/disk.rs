@@ -9,7 +9,7 @@ use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
 use roundtable_ports::{
-    Answered, Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Posted, Selection,
+    Answered, Batch, CommandRecord, Crashes, Listed, LogError, Ownership, Posted, Selection,
     Snapshot,
 };
 use tokio::sync::watch;
@@ -28,8 +28,9 @@ pub struct StoredEvent {
 
 #[derive(Default)]
 pub(super) struct Kept {
-    epoch: u64,
-    owner: Option<NodeId>,
+    pub epoch: u64,
+    pub owner: Option<NodeId>,
+    pub crashes: Crashes,
     pub origin: Option<Origin>,
     pub events: Vec<StoredEvent>,
     pub rows: Vec<Row>,
@@ -61,14 +62,14 @@ pub(super) struct Tables {
     pub sessions: HashMap<SessionId, Kept>,
     newest: Vec<SessionId>,
     inbox: BTreeMap<(SessionId, CommandId), (Posted, Option<Answered>)>,
-    alive: HashSet<NodeId>,
+    pub alive: HashSet<NodeId>,
     /// What running model calls may spend.
     pub line: Line,
 }
 
 impl Tables {
     /// A session that whoever writes owns.
-    fn owned(&mut self, own: &Ownership) -> Result<&mut Kept, LogError> {
+    pub fn owned(&mut self, own: &Ownership) -> Result<&mut Kept, LogError> {
         let nobody = LogError::Fenced { epoch: 0 };
         let kept = self.sessions.get_mut(&own.session).ok_or(nobody)?;
         kept.check(own)?;
@@ -212,39 +213,6 @@ impl Disk {
         Ok(())
     }
 
-    pub(super) fn claim(
-        &self,
-        session: &SessionId,
-        node: &NodeId,
-    ) -> Result<Ownership, LeaseError> {
-        let mut tables = self.tables();
-        let Tables { sessions, alive, .. } = &mut *tables;
-        let kept = sessions.entry(session.clone()).or_default();
-        match &kept.owner {
-            Some(owner) if owner != node && alive.contains(owner) => {
-                Err(LeaseError::Held { node: owner.clone() })
-            }
-            Some(_) | None => {
-                kept.owner = Some(node.clone());
-                kept.epoch += 1;
-                Ok(Ownership { session: session.clone(), node: node.clone(), epoch: kept.epoch })
-            }
-        }
-    }
-
-    pub(super) fn release(&self, own: &Ownership) {
-        let mut tables = self.tables();
-        let Some(kept) = tables.sessions.get_mut(&own.session) else { return };
-        if kept.epoch != own.epoch {
-            return;
-        }
-        kept.owner = None;
-        // A session that was claimed and never written leaves no trace.
-        if kept.summary.is_none() {
-            tables.sessions.remove(&own.session);
-        }
-    }
-
     pub(super) fn put_draft(
         &self,
         own: &Ownership,
@@ -275,6 +243,7 @@ impl Disk {
             head: kept.head(),
             created_at: kept.events.first()?.event.at,
             updated_at: kept.events.last()?.event.at,
+            parked: kept.crashes.parked.clone(),
             summary: kept.summary.clone()?,
         })
     }
@@ -299,8 +268,10 @@ impl Disk {
         let tables = self.tables();
         let due =
             |summary: &Summary| summary.has_work || summary.wake_at.is_some_and(|at| at <= now);
-        let free =
-            |kept: &Kept| kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner));
+        let free = |kept: &Kept| {
+            kept.crashes.parked.is_none()
+                && kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner))
+        };
         let sessions = tables.newest.iter().filter(|id| {
             tables
                 .sessions
@@ -354,8 +325,10 @@ impl Disk {
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
         let tables = self.tables();
-        let free =
-            |kept: &&Kept| kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner));
+        let free = |kept: &&Kept| {
+            kept.crashes.parked.is_none()
+                && kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner))
+        };
         tables
             .sessions
             .values()

@@ -3,6 +3,7 @@
 
 mod disk;
 mod faults;
+mod lease;
 mod quota;
 mod vectors;
 
@@ -15,8 +16,9 @@ use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::quota::{Day, Spending};
 use roundtable_ports::{
-    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Holdings, Inbox, LeaseError, Leases,
-    Listed, LogError, Owner, Ownership, Posted, Quotas, Rings, Selection, SessionLog, Snapshot,
+    Answered, Batch, Bell, CommandRecord, Crash, Directory, Drafts, Holdings, Inbox, LeaseError,
+    Leases, Listed, LogError, Owner, Ownership, Posted, Quotas, Rings, Selection, SessionLog,
+    Snapshot,
 };
 use tokio::sync::watch;
 
@@ -146,7 +148,7 @@ impl SessionLog for MemoryStore {
 #[async_trait]
 impl Leases for MemoryStore {
     async fn claim_one(&self, session: &SessionId, node: &NodeId) -> Result<Ownership, LeaseError> {
-        self.disk.claim(session, node)
+        self.disk.claim(session, node, false)
     }
 
     async fn renew(&self, node: &NodeId) -> Result<(), LeaseError> {
@@ -161,6 +163,32 @@ impl Leases for MemoryStore {
     async fn release(&self, own: &Ownership) -> Result<(), LeaseError> {
         self.disk.release(own);
         Ok(())
+    }
+
+    async fn claim_alone(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+    ) -> Result<Ownership, LeaseError> {
+        self.disk.claim(session, node, true)
+    }
+
+    async fn settle(&self, own: &Ownership) -> Result<(), LeaseError> {
+        self.disk.settle(own);
+        Ok(())
+    }
+
+    async fn crashed(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+        crash: &Crash,
+    ) -> Result<Option<String>, LeaseError> {
+        Ok(self.disk.crashed(session, node, crash))
+    }
+
+    async fn unpark(&self, session: &SessionId) -> Result<bool, LeaseError> {
+        Ok(self.disk.unpark(session))
     }
 }
 

@@ -109,7 +109,8 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
         )
         .await;
     }
-    if text.is_none() && !state.requests.iter().any(crate::approval::is_decision) {
+    let is_parked = config.archive()?.find(session).await?.is_some_and(|it| it.parked.is_some());
+    if text.is_none() && !is_parked && !state.requests.iter().any(crate::approval::is_decision) {
         bail!(
             "Nothing to decide; pass a message: {}",
             config.command(&format!("continue {session} \"…\""))
@@ -127,6 +128,7 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
         show.speaker(&agent.name, &model, "as the session records it");
     }
     let talk = Talk::new(running.engine.session(session), show);
+    talk.session.try_again().await?;
     finish(config, &running, talk, said, &trouble).await
 }
 
@@ -155,8 +157,13 @@ async fn finish(
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    let parked = talk.session.clone();
     let (end, code) = tokio::select! {
         end = talk.say(&running.engine, said) => (end, None),
+        reason = parked.until_parked() => {
+            let told = crate::show::parked(config, parked.id(), &reason);
+            (Err(anyhow::anyhow!(told)), None)
+        }
         code = signals.next() => {
             talk.show.stopping();
             let drained = signals.drain(&running.engine).await;

@@ -118,6 +118,7 @@ pub(crate) async fn go_on(
         show.note(&voice::introduced("The panel", &model, "as the session records it"));
     }
     let debate = running.engine.find_debate(session);
+    debate.session().try_again().await?;
     let record = debate.record().await?;
     if record.status == Status::Completed {
         let why = record.completed_because.unwrap_or_else(|| "it was ended".to_owned());
@@ -144,6 +145,7 @@ async fn finish(
     mut signals: Signals,
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
+    let parked = hold.debate.session().clone();
     let held = async {
         match begin {
             Begin::Anew => hold.watch().await,
@@ -152,6 +154,10 @@ async fn finish(
     };
     let (end, mut stopped) = tokio::select! {
         end = held => (Some(end), None),
+        reason = parked.until_parked() => {
+            let told = crate::show::parked(config, parked.id(), &reason);
+            (Some(Err(anyhow::anyhow!(told))), None)
+        }
         code = signals.next() => (None, Some(code)),
     };
     if let Some(code) = &mut stopped {

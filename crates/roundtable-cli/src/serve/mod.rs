@@ -5,10 +5,12 @@ mod access;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use roundtable::driver::Parking;
 use roundtable_server::{Server, check};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, oneshot};
 
 use crate::config::{Config, Wishes};
 use crate::descriptors;
@@ -52,6 +54,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| taken(&address.to_string()))?;
     let running = config.engine_for_all(&settings.quotas).await?;
+    let parkings = running.engine.driver().listen_parkings();
     let url = format!("http://{}", listener.local_addr()?);
     announce(config, &url, options.json)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -64,6 +67,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         tokio::select! {
             _ = signals.next() => {}
             () = keeper.keep() => {}
+            () = tell_parkings(config, parkings) => {}
         }
     };
     let (drained, ended) = tokio::select! {
@@ -77,6 +81,20 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     running.shutdown().await;
     ended?;
     Ok(drained.code(ExitCode::SUCCESS))
+}
+
+/// Says which sessions are parked while the server runs.
+async fn tell_parkings(config: &Config, mut parkings: broadcast::Receiver<Parking>) {
+    loop {
+        match parkings.recv().await {
+            Ok(Parking { session, reason }) => {
+                let told = crate::show::parked(config, &session, &reason);
+                eprintln!("{}", out::plain(&format!("{session}: {told}")));
+            }
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
 }
 
 fn taken(address: &str) -> String {

@@ -328,8 +328,12 @@ fn push_position(text: &mut String, position: &Position) {
     let bare = position.reasoning.is_empty() && position.key_points.is_empty();
     if bare && position.position.chars().count() > HEADLINE {
         let _ = writeln!(text, "{}\n", plain(&position.position));
-    } else if !position.position.trim().is_empty() {
-        let _ = writeln!(text, "**{}**\n", line(&position.position));
+    } else {
+        // Words that cannot be printed leave nothing, and an empty headline would be a rule.
+        let headline = line(&position.position);
+        if !headline.is_empty() {
+            let _ = writeln!(text, "**{headline}**\n");
+        }
     }
     if !position.reasoning.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&position.reasoning));

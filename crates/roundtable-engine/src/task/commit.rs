@@ -51,7 +51,7 @@ pub(super) struct Failed {
     pub fresh: bool,
 }
 
-impl SessionTask {
+impl SessionTask<'_> {
     /// Decides on letters one after another and commits them together. If the commit fails, the
     /// decisions are dropped and taken again on what the log says now.
     pub(super) async fn try_commit(&mut self, letters: Vec<Letter>) -> Result<(), Failed> {

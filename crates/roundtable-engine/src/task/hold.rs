@@ -27,7 +27,7 @@ struct Keeping {
     all: bool,
 }
 
-impl SessionTask {
+impl SessionTask<'_> {
     /// Commits letters, however long that takes, as far as they are worth keeping.
     pub(super) async fn process(&mut self, mut letters: Vec<Letter>) -> Result<(), Halt> {
         // The places of the letters that are kept; those are always the first.

@@ -87,7 +87,7 @@ fn key(want: &Want) -> Option<Key> {
     }
 }
 
-impl SessionTask {
+impl SessionTask<'_> {
     /// Called only when the state is what the log says.
     pub(super) async fn reconcile(&mut self) -> Result<(), Halt> {
         loop {

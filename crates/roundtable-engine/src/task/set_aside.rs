@@ -9,7 +9,7 @@ use super::letter::Letter;
 use super::{Halt, SessionTask, load};
 use crate::error::EngineError;
 
-impl SessionTask {
+impl SessionTask<'_> {
     /// Finds the letters that cannot be stored and lets each of them fail; the others count.
     pub(super) async fn set_aside(
         &mut self,

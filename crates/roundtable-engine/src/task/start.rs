@@ -22,7 +22,7 @@ use super::reconcile::Effect;
 use crate::effect::{self, ModelCall, ToolRun};
 use crate::quota::Admission;
 
-impl SessionTask {
+impl SessionTask<'_> {
     pub(super) fn start(&mut self, want: &Want) -> Option<Effect> {
         match want {
             Want::CallModel { turn, iteration, attempt, since } => {

@@ -23,6 +23,7 @@ mod isolation;
 mod nested;
 mod nodes;
 mod overlap;
+mod parking;
 mod round;
 mod seen;
 mod shutdown;

@@ -20,7 +20,7 @@ use roundtable_core::settings::Kind;
 
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
-pub use leases::{LeaseError, Leases, Ownership};
+pub use leases::{CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, MOST_CRASHES, Ownership};
 pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 pub use quota::{Allowances, Holdings, Owner, Quotas};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
@@ -55,6 +55,8 @@ pub struct Listed {
     pub created_at: Timestamp,
     /// When something last happened in it.
     pub updated_at: Timestamp,
+    /// Why nobody goes on with it by itself, if it crashed again and again.
+    pub parked: Option<String>,
     /// What there is to know of it.
     pub summary: Summary,
 }
@@ -105,7 +107,8 @@ pub trait Directory: Send + Sync {
     async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError>;
     /// The newest of these sessions.
     async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError>;
-    /// Sessions that have work, or whose time has come, and that no living node owns.
+    /// Sessions that have work, or whose time has come, and that no living node owns. Those that
+    /// are parked are left out.
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError>;
     /// When the next session that nobody owns becomes due.
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;

@@ -91,6 +91,9 @@ pub(crate) async fn go_on(
 ) -> Result<RoundAnswer, Problem> {
     let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     let debate = app.sessions.debate(session);
+    if session.listed().parked.is_some() {
+        app.stored(debate.session().try_again()).await?;
+    }
     let key = key.map(|key| key.within(session.id()));
     if let Some(key) = &key
         && let Some(receipt) = debate.session().find_receipt(key).await?

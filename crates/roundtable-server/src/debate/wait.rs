@@ -63,6 +63,7 @@ pub(super) async fn wait(
         () = app.stopping.cancelled() => {}
         () = watch.gone().cancelled() => {}
         () = host::wait_for(debate) => {}
+        reason = debate.session().until_parked() => return Err(Problem::parked(&reason)),
         () = narrate(debate, number, watch) => {}
     }
     Ok(debate.findings(Some(number)).await?)

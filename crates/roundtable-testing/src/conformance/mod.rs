@@ -30,6 +30,9 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     lease::a_living_owner_keeps_its_session(&make()).await;
     lease::a_claim_that_comes_to_nothing_leaves_no_trace(&make()).await;
     lease::f11_of_many_nodes_that_claim_at_once_one_gets_it(&make()).await;
+    lease::f35_a_session_whose_owners_die_three_times_in_a_row_is_parked(&make()).await;
+    lease::f35_a_session_that_is_under_way_or_let_go_counts_afresh(&make()).await;
+    lease::f35_a_session_that_panics_three_times_within_ten_minutes_is_parked(&make()).await;
     inbox::a_command_is_listed_for_the_owner_and_nobody_else(&make()).await;
     inbox::an_answer_is_taken_once(&make()).await;
     inbox::the_first_answer_stands(&make()).await;

@@ -262,6 +262,8 @@ pub fn dump(directory: &Path) -> String {
         include_str!("../../../src/sqlite/schema/1.sql"),
         include_str!("../../../src/sqlite/schema/2.sql"),
         include_str!("../../../src/sqlite/schema/3.sql"),
+        include_str!("../../../src/sqlite/schema/4.sql"),
+        include_str!("../../../src/sqlite/schema/5.sql"),
     )
     .to_owned();
     for name in ["user_version", "application_id"] {

@@ -7,6 +7,7 @@ mod evidence;
 mod hand;
 mod ledger;
 mod node;
+mod poison;
 mod several;
 
 use std::io::{BufRead as _, BufReader, Write as _};
