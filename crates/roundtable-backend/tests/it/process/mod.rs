@@ -63,6 +63,7 @@ pub struct CrashAt {
 
 /// What a node is asked to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, on its way to a process")]
 pub enum Ask {
     /// Sends a command.
     Send { session: SessionId, id: Option<CommandId>, command: Command },
