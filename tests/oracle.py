@@ -177,7 +177,8 @@ class Oracle:
                 self.problem("I2", session, None, f"{command} was acknowledged with {receipt}")
 
     def check_messages(self, session):
-        """Every accepted message has one fate. A further take of its round is none of its own."""
+        """Every accepted message has one fate. A further take of its round is none of its own, but a
+        round that failed is run again for a message of its own."""
         fates, again = {}, False
         for event in session.events:
             data = event.data
@@ -193,8 +194,9 @@ class Oracle:
             elif event.kind == "session_input_dropped":
                 self.add_fate(session, event, fates, data["message_id"], "dropped")
             elif event.kind == "round_opened":
-                if not again:
-                    self.add_fate(session, event, fates, data["input"]["message_id"], "opened a round")
+                message = data["input"]["message_id"]
+                if not again or fates.get(message) == []:
+                    self.add_fate(session, event, fates, message, "opened a round")
                 again = False
         for message, fate in fates.items():
             if len(fate) > 1:

@@ -14,7 +14,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use roundtable::core::budget::Limits;
+use roundtable::core::budget::{Exhausted, Limits};
+use roundtable::core::debate::Record;
+use roundtable::core::event::{RoundOutcome, TurnOutcome};
 use roundtable::core::id::SessionId;
 use roundtable::core::session::Status;
 use roundtable::prelude::*;
@@ -168,7 +170,9 @@ async fn finish(
     let record = debate.record().await;
     running.shutdown().await;
     let id = debate.id();
-    let again = config.command(&format!("continue {id}"));
+    let more = record.as_ref().ok().and_then(spent_limit);
+    let more = more.map_or_else(String::new, |limit| format!(" --budget {limit}"));
+    let again = config.command(&format!("continue {id}{more}"));
     let show = &mut hold.show;
     let code = match end.transpose()? {
         Some(End::Failed { error }) => bail!(trouble.explain(config, &error, &again)),
@@ -207,4 +211,15 @@ fn perspective(text: &str) -> Perspective {
         Some((name, about)) => Perspective::new(name.trim()).describing(about.trim()),
         None => Perspective::new(text.trim()),
     }
+}
+
+/// The limit that has to be raised before the last round can be run again, if one was spent in it.
+fn spent_limit(record: &Record) -> Option<&'static str> {
+    let round = record.rounds.last().filter(|round| round.outcome == Some(RoundOutcome::Failed))?;
+    round.turns.iter().find_map(|turn| match turn.outcome {
+        Some(TurnOutcome::Exhausted { budget: Exhausted::Calls }) => Some("calls=N"),
+        Some(TurnOutcome::Exhausted { budget: Exhausted::Tokens }) => Some("tokens=N"),
+        Some(TurnOutcome::Exhausted { budget: Exhausted::Cost }) => Some("dollars=N"),
+        _ => None,
+    })
 }

@@ -209,6 +209,20 @@ fn a_mode_that_there_is_not_is_refused_with_the_nearest() {
 }
 
 #[test]
+fn a_round_without_budget_names_the_command_that_runs_it_again_with_more() {
+    let home = Home::new();
+    let small = ["--rounds", "1", "--model", "scripted", "--budget", "tokens=10"];
+    let ran = home.run(&[&["debate", "Begin?", "--agents", "2"][..], &small].concat());
+    let session = home.session();
+    let hint = format!("What you said is kept: roundtable continue {session} --budget tokens=N");
+    assert!(ran.code == Some(1) && ran.err.contains(&hint), "{}", ran.err);
+    let ran = home.run(&["continue", &session, "--budget", "tokens=100000"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("The debate is over: all rounds are done."), "{}", ran.out);
+    home.assert_sound();
+}
+
+#[test]
 fn consensus_and_a_budget_end_it_early_and_say_so() {
     let agree =
         || vec![position("YES", "Begin.", 0.9), position("YES", "Begin.", 0.9), analysis(0.95)];
