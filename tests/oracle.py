@@ -147,7 +147,7 @@ class Oracle:
         for event in session.events:
             try:
                 event.read()
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 self.problem("chain", session, event, f"the body is no JSON: {error}")
             if event.data is None:
                 session.erased = True
@@ -177,7 +177,8 @@ class Oracle:
                 self.problem("I2", session, None, f"{command} was acknowledged with {receipt}")
 
     def check_messages(self, session):
-        """Every accepted message has one fate. A further take of its round is none of its own."""
+        """Every accepted message has one fate. A further take of its round is none of its own, but a
+        round that failed is run again for a message of its own."""
         fates, again = {}, False
         for event in session.events:
             data = event.data
@@ -193,8 +194,9 @@ class Oracle:
             elif event.kind == "session_input_dropped":
                 self.add_fate(session, event, fates, data["message_id"], "dropped")
             elif event.kind == "round_opened":
-                if not again:
-                    self.add_fate(session, event, fates, data["input"]["message_id"], "opened a round")
+                message = data["input"]["message_id"]
+                if not again or fates.get(message) == []:
+                    self.add_fate(session, event, fates, message, "opened a round")
                 again = False
         for message, fate in fates.items():
             if len(fate) > 1:
@@ -306,7 +308,7 @@ class Oracle:
     def scope_change(self, event):
         """The scope that an event opens or closes, and what it lies in."""
         kind, data = event.kind, event.data
-        if kind == "round_opened":
+        if kind in ("round_opened", "round_aside_opened"):
             return event.round, None, True
         if kind == "round_closed":
             return event.round, None, False
@@ -318,7 +320,7 @@ class Oracle:
             return event.iteration, event.turn, True
         if kind == "iteration_closed":
             return event.iteration, None, False
-        if kind.startswith("model_call_"):
+        if kind.startswith("model_call_") and kind != "model_call_retried":
             call = f"{event.iteration} attempt {data['attempt']}"
             return call, event.iteration, kind == "model_call_started"
         if kind == "tool_call_requested":

@@ -2,6 +2,7 @@
 
 mod bench;
 mod conformance;
+mod deny;
 mod interop;
 mod mutants;
 mod run;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::{run, shell, tidy};
+use crate::{deny, run, shell, tidy};
 
 /// Where tests look for weights.
 const MODELS: &str = "ROUNDTABLE_MODELS_DIR";
@@ -24,6 +24,7 @@ enum Step {
     Fmt,
     Clippy,
     Tidy,
+    Deny,
     Nextest,
     Doc,
 }
@@ -68,6 +69,7 @@ impl Step {
             Step::Fmt => &["fmt", "--all", "--check"],
             Step::Clippy => &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
             Step::Tidy => return tidy::tidy(),
+            Step::Deny => return deny::deny(),
             Step::Nextest => return nextest(),
             Step::Doc => &["test", "--doc", "--workspace"],
         };
@@ -79,6 +81,7 @@ impl Step {
             Step::Fmt => "fmt",
             Step::Clippy => "clippy",
             Step::Tidy => "tidy",
+            Step::Deny => "deny",
             Step::Nextest => "nextest",
             Step::Doc => "doc",
         }

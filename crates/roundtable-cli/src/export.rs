@@ -9,7 +9,7 @@ use roundtable::core::id::SessionId;
 use roundtable::debate::Record;
 use serde_json::json;
 
-use crate::config::Config;
+use crate::config::{Config, built};
 use crate::out;
 
 /// How a debate is written.
@@ -53,8 +53,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     if archive.find(session).await?.is_none() {
         bail!(crate::show::unknown_session(&archive, session).await?);
     }
-    let log = archive.log(session).await?;
-    let Some(record) = Record::fold(session, log.iter().map(AsRef::as_ref)) else {
+    let Some(record) = archive.record(session).await? else {
         let show = config.command(&format!("show {session} --json"));
         bail!("{session} is no debate; `{show}` prints its events");
     };
@@ -77,7 +76,7 @@ pub(crate) async fn import(config: &Config, options: &Import) -> anyhow::Result<
     let text = std::fs::read_to_string(&options.file).with_context(|| format!("reading {path}"))?;
     // Before anything is made: a file that is no debate leaves no trace.
     Record::import(&text).with_context(|| path.to_string())?;
-    let engine = Engine::builder().sqlite(&config.data_dir).build().await?;
+    let engine = built(Engine::builder().sqlite(&config.data_dir)).await?;
     let imported = engine.import_debate(&text).await;
     engine.shutdown().await;
     let debate = imported?;

@@ -5,11 +5,13 @@ mod ask;
 mod config;
 mod debate;
 mod demo;
+mod descriptors;
 mod export;
 mod mcp;
 mod models;
 mod out;
 mod prompt;
+mod replace;
 mod serve;
 mod sessions;
 mod show;
@@ -23,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use config::{Config, Wishes};
+use config::{Config, Scope, Wishes};
 
 /// Sessions are worked on by whichever thread is free, so memory is often given back by another
 /// thread than the one that took it. The system's allocator makes threads wait for each other then.
@@ -86,7 +88,9 @@ async fn main() -> ExitCode {
 }
 
 async fn run(options: &config::Options, command: Command) -> anyhow::Result<ExitCode> {
-    let read = |wishes: &Wishes| Config::read(options, wishes);
+    let read = |wishes: &Wishes| Config::read(options, wishes, Scope::Project);
+    // Editors and supervisors start servers in directories of anybody.
+    let read_own = |wishes: &Wishes| Config::read(options, wishes, Scope::Own);
     let usual = Wishes::default();
     match command {
         Command::Ask(options) => ask::ask(&read(&options.wishes)?, &options).await,
@@ -95,8 +99,8 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
         Command::Models(options) => models::run(&read(&usual)?, &options),
         Command::Tools(options) => tools::run(&read(&usual)?, &options).await,
         Command::Config(command) => config::run(options, &command),
-        Command::Mcp(options) => mcp::run(&read(&options.wishes)?, &options).await,
-        Command::Serve(options) => serve::run(&read(&options.wishes())?, &options).await,
+        Command::Mcp(options) => mcp::run(&read_own(&options.wishes)?, &options).await,
+        Command::Serve(options) => serve::run(&read_own(&options.wishes())?, &options).await,
         Command::Demo(options) => demo::run(&read(&usual)?, &options).await,
         Command::Export(options) => export::run(&read(&usual)?, &options).await,
         Command::Import(options) => export::import(&read(&usual)?, &options).await,

@@ -1,6 +1,6 @@
 //! What people type.
 
-use std::io::{BufRead as _, Result};
+use std::io::{BufRead as _, Result, Write as _};
 
 use tokio::sync::mpsc;
 
@@ -24,6 +24,16 @@ impl Prompt {
     pub async fn answer(&mut self) -> Result<Option<String>> {
         Ok(self.line().await?.filter(|line| !line.is_empty()))
     }
+}
+
+/// Asks a question before anything else runs. Only a yes is a yes; nobody there is a no.
+pub(crate) fn agrees(question: &str) -> Result<bool> {
+    let mut err = std::io::stderr().lock();
+    write!(err, "{question} [y/N] ")?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 fn read() -> mpsc::Receiver<Result<String>> {

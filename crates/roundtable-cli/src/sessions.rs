@@ -45,21 +45,28 @@ fn line(listed: &Listed) -> String {
     };
     let (kind, status) = (kind(summary.kind), status(summary.status));
     let topic = out::line(&summary.topic, TOPIC);
+    let topic = match &listed.parked {
+        Some(_) => format!("(parked) {topic}"),
+        None => topic,
+    };
     format!("{}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session)
 }
 
 fn json_line(listed: &Listed) -> String {
     let summary = &listed.summary;
-    let line = json!({
+    let mut line = json!({
         "session": listed.session,
         "kind": summary.kind,
         "status": summary.status,
         "rounds_completed": summary.rounds_completed,
-        "current_round": summary.current_round,
+        "current_round": summary.rounds_completed,
         "events": listed.head,
         "topic": summary.topic,
     });
-    format!("{line}\n")
+    if let Some(reason) = &listed.parked {
+        line["parked"] = json!(reason);
+    }
+    out::json_line(line.to_string())
 }
 
 fn kind(kind: Kind) -> &'static str {

@@ -78,25 +78,9 @@ impl Spend {
         }
     }
 
-    /// What one call did cost; where the provider did not say, what had been reserved.
-    pub fn actual(usage: Option<Usage>, cost: Option<u64>, reserved: Self) -> Self {
-        usage.map_or(reserved, |usage| Self {
-            calls: 1,
-            tokens: usage.input.saturating_add(usage.output),
-            cost: cost.unwrap_or(0),
-        })
-    }
-
-    /// So many times this.
-    pub(crate) fn times(self, count: u32) -> Self {
-        Self {
-            calls: self.calls.saturating_mul(count.into()),
-            tokens: self.tokens.saturating_mul(count.into()),
-            cost: self.cost.saturating_mul(count.into()),
-        }
-    }
-
-    pub(crate) fn plus(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls.saturating_add(other.calls),
             tokens: self.tokens.saturating_add(other.tokens),
@@ -104,12 +88,80 @@ impl Spend {
         }
     }
 
-    fn minus(self, other: Self) -> Self {
+    /// What is left of this without the other, never below nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(other.calls),
             tokens: self.tokens.saturating_sub(other.tokens),
             cost: self.cost.saturating_sub(other.cost),
         }
+    }
+}
+
+/// How many bytes of text make a token, where nobody counted them.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// What is booked for one attempt of a model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charge {
+    /// Requests to the provider.
+    pub calls: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Millionths of a dollar; absent when tokens were used whose price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+    /// Whether the figures are estimates: the provider did not report them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+}
+
+impl Charge {
+    /// A request that the provider refused without output: it counts, and it costs nothing.
+    pub const REFUSED: Self = Self { calls: 1, tokens: 0, cost: Some(0), estimated: false };
+
+    /// A request that was sent and whose tokens nobody counted: its prompt, and the text that
+    /// arrived. Never more than was reserved for it.
+    pub fn estimate(reserved: Spend, arrived: u64, max_tokens: u32, price: Option<Price>) -> Self {
+        let most = u64::from(max_tokens);
+        let prompt = reserved.tokens.saturating_sub(most).div_ceil(BYTES_PER_TOKEN);
+        let reply = arrived.div_ceil(BYTES_PER_TOKEN).min(most);
+        let tokens = prompt.saturating_add(reply);
+        let cost = price.map(|price| price.of(prompt, reply));
+        Self { calls: 1, tokens, cost, estimated: true }
+    }
+
+    /// An answer, as the provider counted it.
+    pub(crate) fn counted(usage: Usage, cost: Option<u64>) -> Self {
+        let tokens = usage.input.saturating_add(usage.output);
+        Self { calls: 1, tokens, cost, estimated: false }
+    }
+
+    /// All that was reserved, so many times: what is booked where nothing else is known.
+    pub(crate) fn reserved(reserved: Spend, times: u32, price: Option<Price>) -> Self {
+        let times = u64::from(times);
+        Self {
+            calls: reserved.calls.saturating_mul(times),
+            tokens: reserved.tokens.saturating_mul(times),
+            cost: price.map(|_| reserved.cost.saturating_mul(times)),
+            estimated: true,
+        }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: self.cost.zip(other.cost).map(|(one, two)| one.saturating_add(two)),
+            estimated: self.estimated || other.estimated,
+        }
+    }
+
+    /// What it takes from a budget. An unknown price takes no money.
+    pub fn spend(self) -> Spend {
+        Spend { calls: self.calls, tokens: self.tokens, cost: self.cost.unwrap_or(0) }
     }
 }
 
@@ -159,6 +211,12 @@ pub struct Account {
     pub spent: Spend,
     /// What running calls may still cost.
     pub reserved: Spend,
+    /// Whether part of what is spent is an estimate.
+    #[serde(default)]
+    pub estimated: bool,
+    /// Whether tokens were spent whose price is not known.
+    #[serde(default)]
+    pub unpriced: bool,
 }
 
 impl Account {
@@ -189,9 +247,18 @@ impl Account {
     }
 
     /// Gives a reservation back and books what was really spent.
-    pub fn settle(&mut self, reserved: Spend, actual: Spend) {
+    pub fn settle(&mut self, reserved: Spend, actual: Charge) {
         self.reserved = self.reserved.minus(reserved);
-        self.spent = self.spent.plus(actual);
+        self.spent = self.spent.plus(actual.spend());
+        self.estimated |= actual.estimated;
+        self.unpriced |= actual.cost.is_none();
+    }
+
+    /// Books everything that is still reserved: nothing runs any more that could give it back.
+    pub(crate) fn settle_rest(&mut self) {
+        let rest = std::mem::take(&mut self.reserved);
+        self.spent = self.spent.plus(rest);
+        self.estimated |= rest != Spend::default();
     }
 }
 
@@ -210,9 +277,10 @@ mod tests {
         assert_eq!(account.fit(sixty), Fit::Yes);
         account.reserve(sixty);
         assert_eq!(account.fit(sixty), Fit::Later(Exhausted::Tokens));
-        account.settle(sixty, Spend { calls: 1, tokens: 30, cost: 0 });
+        let cost = |tokens| Charge { calls: 1, tokens, cost: Some(0), estimated: false };
+        account.settle(sixty, cost(30));
         assert_eq!(account.fit(sixty), Fit::Yes);
-        account.settle(Spend::default(), sixty);
+        account.settle(Spend::default(), cost(60));
         assert_eq!(account.fit(sixty), Fit::No(Exhausted::Tokens));
     }
 
@@ -234,8 +302,24 @@ mod tests {
     }
 
     #[test]
-    fn unknown_usage_is_charged_as_reserved() {
-        let reserved = Spend::most(10, 5, None);
-        assert_eq!(Spend::actual(None, None, reserved), Spend { calls: 1, tokens: 15, cost: 0 });
+    fn a_broken_attempt_costs_its_prompt_and_what_arrived_and_never_more_than_was_reserved() {
+        let price = Some(Price { input: 1_000_000, output: 10_000_000 });
+        let reserved = Spend::most(10, 5, price);
+        let estimate = |tokens, cost| Charge { calls: 1, tokens, cost, estimated: true };
+        let charge = |arrived, price| Charge::estimate(reserved, arrived, 5, price);
+        assert_eq!(charge(0, price), estimate(3, Some(3)));
+        assert_eq!(charge(9, price), estimate(6, Some(33)));
+        assert_eq!(charge(9, None), estimate(6, None), "an unknown price is not 0");
+        assert_eq!(charge(u64::MAX, price), estimate(8, Some(53)));
+        assert!(charge(u64::MAX, price).tokens <= reserved.tokens);
+    }
+
+    #[test]
+    fn an_account_says_whether_it_holds_estimates_and_unknown_prices() {
+        let mut account = account(100);
+        account.settle(Spend::default(), Charge::REFUSED);
+        assert_eq!((account.spent.calls, account.estimated, account.unpriced), (1, false, false));
+        account.settle(Spend::default(), Charge::estimate(Spend::most(8, 5, None), 4, 5, None));
+        assert_eq!((account.spent.tokens, account.estimated, account.unpriced), (3, true, true));
     }
 }

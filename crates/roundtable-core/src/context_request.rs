@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::delegation::{check_length, misfit};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, ToolCallId};
 
@@ -27,6 +29,9 @@ pub enum About {
     Approval {
         /// The call that waits.
         tool_call: ToolCallId,
+        /// What would be run. Requests of earlier versions do not have it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallDetails>>,
     },
     /// Did this tool call take effect? Until it is answered, the same tool with equal arguments
     /// is refused.
@@ -35,7 +40,106 @@ pub enum About {
         tool_call: ToolCallId,
         /// Tool name and arguments.
         action: Digest,
+        /// What was run. Requests of earlier versions do not have it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallDetails>>,
     },
+}
+
+/// A tool call as the person who decides on it reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallDetails {
+    /// The name of the agent that asked for the call.
+    pub agent_name: String,
+    /// The tool.
+    pub tool: String,
+    /// All arguments. Missing only for an unknown outcome with more than
+    /// [`CallDetails::MAX_BYTES`] of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// The digest of tool and arguments: equal calls have equal digests.
+    pub digest: Digest,
+}
+
+impl CallDetails {
+    /// How many bytes of arguments a request can show. More is nothing that a person can check.
+    pub const MAX_BYTES: usize = 64 * 1024;
+}
+
+/// What a request asks for, and so how it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestKind {
+    /// An agent asks for information: answered with a result or an error.
+    Question,
+    /// A tool call waits: answered with [`Decision::Approve`] or [`Decision::Deny`].
+    Approval,
+    /// A tool call may have taken effect: answered with [`Decision::Happened`],
+    /// [`Decision::DidNotHappen`] or [`Decision::Unknown`].
+    UnknownOutcome,
+}
+
+impl RequestKind {
+    /// The decisions that answer such a request; none for a question.
+    pub fn decisions(self) -> &'static [Decision] {
+        match self {
+            Self::Question => &[],
+            Self::Approval => &[Decision::Approve, Decision::Deny],
+            Self::UnknownOutcome => {
+                &[Decision::Happened, Decision::DidNotHappen, Decision::Unknown]
+            }
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Question => "a question",
+            Self::Approval => "an approval",
+            Self::UnknownOutcome => "an unknown outcome",
+        }
+    }
+}
+
+/// A decision on a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The call may be run, once.
+    Approve,
+    /// The call must not be run.
+    Deny,
+    /// The call took effect.
+    Happened,
+    /// The call had no effect.
+    DidNotHappen,
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Decision {
+    /// The word for it on every transport.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::Happened => "happened",
+            Self::DidNotHappen => "did_not_happen",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What it means for the agents.
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Deny => "denied",
+            Self::Happened => "It happened: the call took effect. Do not repeat it.",
+            Self::DidNotHappen => "It did not happen: the call had no effect.",
+            Self::Unknown => {
+                "It is unknown whether the call took effect. Check before you repeat it."
+            }
+        }
+    }
 }
 
 /// A request (R000-2).
@@ -44,6 +148,7 @@ pub struct ContextRequest {
     /// Its id.
     pub id: ContextRequestId,
     /// The agent whose tool call raised it.
+    #[serde(alias = "agentId")]
     pub agent: AgentId,
     /// What is asked.
     pub query: String,
@@ -55,13 +160,88 @@ pub struct ContextRequest {
     #[serde(flatten)]
     pub about: About,
     /// When it was raised.
+    #[serde(alias = "timestamp")]
     pub at: Timestamp,
+}
+
+impl About {
+    /// What kind of request this is.
+    pub fn kind(&self) -> RequestKind {
+        match self {
+            Self::Information => RequestKind::Question,
+            Self::Approval { .. } => RequestKind::Approval,
+            Self::Outcome { .. } => RequestKind::UnknownOutcome,
+        }
+    }
+
+    /// The tool call in question, as far as the request shows it.
+    pub fn call(&self) -> Option<&CallDetails> {
+        match self {
+            Self::Information => None,
+            Self::Approval { call, .. } | Self::Outcome { call, .. } => call.as_deref(),
+        }
+    }
+
+    /// The same without what only the person who decides needs.
+    pub(crate) fn without_call(self) -> Self {
+        match self {
+            Self::Information => Self::Information,
+            Self::Approval { tool_call, .. } => Self::Approval { tool_call, call: None },
+            Self::Outcome { tool_call, action, .. } => {
+                Self::Outcome { tool_call, action, call: None }
+            }
+        }
+    }
+}
+
+impl ContextRequest {
+    /// What kind of request this is.
+    pub fn kind(&self) -> RequestKind {
+        self.about.kind()
+    }
+
+    /// An answer as it is recorded: `success` follows from the decision.
+    ///
+    /// # Errors
+    /// A sentence that says why the answer does not fit this kind of request, and what does.
+    pub(crate) fn accept(&self, result: &ContextResult) -> Result<ContextResult, String> {
+        let (id, kind) = (&self.id, self.kind());
+        let noun = kind.noun();
+        let words: Vec<String> =
+            kind.decisions().iter().map(|decision| format!("\"{}\"", decision.word())).collect();
+        match (kind, result.decision) {
+            (RequestKind::Question, None) => Ok(result.clone()),
+            (RequestKind::Question, Some(_)) => Err(format!(
+                "request {id} is {noun}; answer it with success and result or error, without decision"
+            )),
+            (_, Some(Decision::Approve)) if kind == RequestKind::Approval && !result.success => {
+                Err(format!(
+                    "request {id}: success false contradicts decision \"approve\"; send decision \"deny\" to refuse the call"
+                ))
+            }
+            (_, Some(decision)) if kind.decisions().contains(&decision) => {
+                let success = !matches!(decision, Decision::Deny | Decision::Unknown);
+                Ok(ContextResult { success, ..result.clone() })
+            }
+            (_, given) => {
+                let given = given.map_or_else(
+                    || "it has none".to_owned(),
+                    |given| format!("\"{}\" is not one of them", given.word()),
+                );
+                Err(format!(
+                    "request {id} is {noun} and needs decision {}; {given}, so nothing was recorded",
+                    words.join(" or ")
+                ))
+            }
+        }
+    }
 }
 
 /// An answer to a request. A failure is an answer too (R000-10).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextResult {
     /// The request.
+    #[serde(alias = "requestId")]
     pub request: ContextRequestId,
     /// Whether the information was found; for an approval, whether it is given.
     pub success: bool,
@@ -71,21 +251,56 @@ pub struct ContextResult {
     /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What was decided: required for approvals and unknown outcomes, and only there. Answers that
+    /// were recorded before decisions existed do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
 }
 
 impl ContextResult {
     /// The information was found.
     pub fn found(request: ContextRequestId, result: impl Into<String>) -> Self {
-        Self { request, success: true, result: Some(result.into()), error: None }
+        Self { request, success: true, result: Some(result.into()), error: None, decision: None }
     }
 
     /// It could not be had.
     pub fn not_found(request: ContextRequestId, error: impl Into<String>) -> Self {
-        Self { request, success: false, result: None, error: Some(error.into()) }
+        Self { request, success: false, result: None, error: Some(error.into()), decision: None }
+    }
+
+    /// The tool call that waits for this approval may be run.
+    pub fn approve(request: ContextRequestId) -> Self {
+        Self::decided(request, Decision::Approve)
+    }
+
+    /// The tool call that waits for this approval must not be run.
+    pub fn deny(request: ContextRequestId, reason: impl Into<String>) -> Self {
+        Self { error: Some(reason.into()), ..Self::decided(request, Decision::Deny) }
+    }
+
+    /// A decision without further words, on an approval or an unknown outcome.
+    pub fn decided(request: ContextRequestId, decision: Decision) -> Self {
+        let success = !matches!(decision, Decision::Deny | Decision::Unknown);
+        Self { request, success, result: None, error: None, decision: Some(decision) }
+    }
+
+    /// What makes two answers the same.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest::of_json(&(self.success, &self.result, &self.error, self.decision))
     }
 
     /// The answer as agents read it.
     pub fn shown(&self) -> String {
+        if let Some(decision) = self.decision {
+            let note = self.result.as_deref().or(self.error.as_deref());
+            return match (decision, note) {
+                (_, None) => decision.sentence().to_owned(),
+                (Decision::Approve | Decision::Deny, Some(note)) => {
+                    format!("{}: {note}", decision.sentence())
+                }
+                (_, Some(note)) => format!("{} {note}", decision.sentence()),
+            };
+        }
         if self.success {
             return self.result.clone().unwrap_or_default();
         }
@@ -114,17 +329,12 @@ impl Ask {
     /// Reads the arguments that a model wrote.
     ///
     /// # Errors
-    /// A sentence for the model that says what to mend.
-    pub fn parse(arguments: &serde_json::Value) -> Result<Self, String> {
+    /// A sentence for the model that says what to fix.
+    pub fn parse(arguments: &Value) -> Result<Self, String> {
         let ask =
-            Self::deserialize(arguments).map_err(|error| format!("request_context: {error}"))?;
-        for (name, text, most) in [("query", &ask.query, 1000), ("reason", &ask.reason, 500)] {
-            let length = text.chars().count();
-            if text.trim().is_empty() || length > most {
-                return Err(format!(
-                    "request_context: {name} must have 1 to {most} characters, this one has {length}"
-                ));
-            }
+            Self::deserialize(arguments).map_err(|error| misfit("request_context", &error))?;
+        for (name, text, limit) in [("query", &ask.query, 1000), ("reason", &ask.reason, 500)] {
+            check_length("request_context", name, text, 1, limit)?;
         }
         Ok(ask)
     }

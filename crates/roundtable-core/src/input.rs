@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::budget::Limits;
 use crate::context_request::ContextResult;
 use crate::debate::{Measure, Record};
 use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
 use crate::id::{AgentId, IterationId, RoundId, ToolCallId};
+use crate::json;
 use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
 use crate::tool::ToolResult;
@@ -61,6 +63,9 @@ pub struct Say {
     pub on_busy: OnBusy,
     /// Answers to pending context requests.
     pub results: Vec<ContextResult>,
+    /// What the whole session may spend from here on; limits that are not named stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 /// What a caller wants.
@@ -135,6 +140,25 @@ pub struct AskedCall {
     pub misfit: Option<String>,
 }
 
+impl AskedCall {
+    /// The call as it may be stored: arguments that nest too deeply become `null`, and the call
+    /// cannot run.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        match json::bounded(self.arguments) {
+            Ok(arguments) => Self { arguments, ..self },
+            Err(error) => {
+                let shown: String = self.name.chars().take(80).collect();
+                let misfit = format!(
+                    "not run: the arguments of {shown} are {error}. \
+                     They were not stored. Call it again with flatter arguments."
+                );
+                Self { arguments: Value::Null, misfit: Some(misfit), ..self }
+            }
+        }
+    }
+}
+
 /// A model's answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
@@ -148,6 +172,28 @@ pub struct Reply {
     pub citations: Vec<Citation>,
     /// What else is known of it. Where the cost is not, it is worked out from the agent's price.
     pub record: CallRecord,
+}
+
+impl Reply {
+    /// How many bytes of text it has, tool calls and reasoning included.
+    pub fn bytes(&self) -> u64 {
+        let calls =
+            self.calls.iter().map(|call| call.name.len() + call.arguments.to_string().len());
+        let thoughts = self.thoughts.iter().map(|thought| thought.text.len());
+        (self.text.len() + calls.chain(thoughts).sum::<usize>()) as u64
+    }
+}
+
+/// What a request to a provider came to that brought no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The provider refused it without output, or it was never sent.
+    Refused,
+    /// It was sent and broke off: it may have been billed.
+    BrokenOff {
+        /// How many bytes of text had arrived.
+        arrived: u64,
+    },
 }
 
 /// How a handler's run ended.
@@ -181,6 +227,19 @@ pub enum Report {
         attempt: u32,
         /// Why.
         error: String,
+        /// What its last request came to.
+        unanswered: Unanswered,
+    },
+    /// A request to a provider failed, and another one is to be made for the same call.
+    ModelRetries {
+        /// Which call.
+        iteration: IterationId,
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        error: String,
+        /// What the request came to.
+        unanswered: Unanswered,
     },
     /// An effectful tool call is about to be made.
     EffectBegins {

@@ -2,16 +2,20 @@
 
 use serde_json::Value;
 
+use crate::json;
+
 /// The JSON in a text: as it is, in a code fence, between other words, or with commas too many.
+/// JSON that nests too deeply is not read.
 pub fn mend(text: &str) -> Option<Value> {
     let text = text.trim();
-    if let Ok(value) = serde_json::from_str(text) {
+    if let Ok(value) = json::parse(text.as_bytes()) {
         return Some(value);
     }
     let start = text.find(['{', '['])?;
     let end = text.rfind(['}', ']'])?;
     let inner = text.get(start..=end)?;
-    serde_json::from_str(inner).or_else(|_| serde_json::from_str(&without_last_commas(inner))).ok()
+    let parsed = json::parse(inner.as_bytes());
+    parsed.or_else(|_| json::parse(without_last_commas(inner).as_bytes())).ok()
 }
 
 /// The text without commas before closing brackets; those in strings stay.

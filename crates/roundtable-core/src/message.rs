@@ -1,10 +1,13 @@
 //! What is said: messages made of parts. Knows no vendor's spelling.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::ToolCallId;
 pub use crate::image::{BadImage, Image, ImageSource};
+use crate::json;
 
 /// Who speaks, as a model sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,10 +37,31 @@ pub struct ToolRequest {
 pub struct ToolAnswer {
     /// The call that this answers.
     pub id: ToolCallId,
-    /// The text for the model.
+    /// The message for the model.
     pub content: String,
+    /// The value behind the message, if the tool returned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
     /// Whether the tool did what it was asked.
     pub success: bool,
+}
+
+impl ToolAnswer {
+    /// The text for the model: the message, and after it the value as JSON. A message that is this
+    /// JSON already is not repeated.
+    pub fn text(&self) -> Cow<'_, str> {
+        let Some(value) = &self.value else { return Cow::Borrowed(&self.content) };
+        let json = value.to_string();
+        if self.content.is_empty() {
+            return Cow::Owned(json);
+        }
+        let message = self.content.trim();
+        let is_json = message.as_bytes().first() == json.as_bytes().first();
+        if is_json && json::parse::<Value>(message.as_bytes()).is_ok_and(|said| said == *value) {
+            return Cow::Borrowed(&self.content);
+        }
+        Cow::Owned(format!("{}\n{json}", self.content))
+    }
 }
 
 /// What a model thought before it spoke. Some providers refuse to go on with a tool result unless
@@ -156,7 +180,7 @@ impl Message {
         let bytes = |part: &Part| match part {
             Part::Text { text } => text.len(),
             Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
-            Part::ToolResult(answer) => answer.content.len(),
+            Part::ToolResult(answer) => answer.text().len(),
             Part::Image(_) => IMAGE_TOKENS,
             Part::Reasoning(thought) => thought.text.len().max(thought.payload.to_string().len()),
         };

@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 
 use crate::agent::Agent;
+use crate::budget::Spend;
 use crate::event::{
-    Body, ContextEvent, Event, RoundEvent, RoundOutcome, Said, Seq, SessionEvent, TurnEvent,
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Said, Seq, SessionEvent,
+    TurnEvent,
 };
-use crate::id::{AgentId, ContextRequestId, RoundId, ToolCallId, TurnId};
+use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, ToolCallId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
 use crate::settings::Kind;
@@ -150,6 +152,23 @@ pub enum Row {
         /// Its id.
         request: ContextRequestId,
     },
+    /// Who opened the session. What it spends counts against this actor's limits.
+    Opened {
+        /// The actor.
+        actor: Option<String>,
+    },
+    /// A model call may spend this much. Key is the iteration; a later one replaces an earlier one.
+    Reservation {
+        /// Whose call it is.
+        iteration: IterationId,
+        /// The most that it can cost.
+        amount: Spend,
+    },
+    /// A model call is over, so its reservation is gone.
+    ReservationGone {
+        /// Whose call it was.
+        iteration: IterationId,
+    },
 }
 
 /// The rows that an event makes.
@@ -159,9 +178,8 @@ pub fn rows(event: &Event) -> Vec<Row> {
         Body::Round(body) => round_rows(body, event),
         Body::Turn(body) => turn_rows(body, event),
         Body::Context(body) => request_rows(body, event),
-        Body::Iteration(_) | Body::ToolCall(_) | Body::Unknown { .. } | Body::Redacted => {
-            Vec::new()
-        }
+        Body::Iteration(body) => reservation_rows(body, event),
+        Body::ToolCall(_) | Body::Unknown { .. } | Body::Redacted => Vec::new(),
     }
 }
 
@@ -173,7 +191,11 @@ fn session_rows(body: &SessionEvent) -> Vec<Row> {
             .collect()
     };
     match body {
-        SessionEvent::SessionOpened(opening) => named(&opening.agents),
+        SessionEvent::SessionOpened(opening) => {
+            let mut rows: Vec<Row> = named(&opening.agents);
+            rows.push(Row::Opened { actor: opening.actor.clone() });
+            rows
+        }
         SessionEvent::SessionForked { agents, .. } => named(agents),
         SessionEvent::SessionRoundSuperseded { number, take, .. } => {
             vec![Row::Take { number: *number, take: *take, active: false }]
@@ -241,6 +263,22 @@ fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
             });
             [ended].into_iter().chain(message).collect()
         }
+    }
+}
+
+fn reservation_rows(body: &IterationEvent, event: &Event) -> Vec<Row> {
+    let Some(iteration) = event.place.iteration.clone() else { return Vec::new() };
+    match body {
+        IterationEvent::ModelCallStarted { reserved, .. } => {
+            vec![Row::Reservation { iteration, amount: *reserved }]
+        }
+        IterationEvent::ModelCallFinished { .. }
+        | IterationEvent::ModelCallFailed { .. }
+        | IterationEvent::ModelCallCancelled { .. }
+        | IterationEvent::ModelCallInterrupted { .. } => vec![Row::ReservationGone { iteration }],
+        IterationEvent::IterationOpened { .. }
+        | IterationEvent::ModelCallRetried { .. }
+        | IterationEvent::IterationClosed { .. } => Vec::new(),
     }
 }
 

@@ -9,10 +9,12 @@ use serde_json::Value;
 
 use crate::digest::Digest;
 use crate::event::NestedPrompt;
+use crate::json;
 use crate::message::Message;
+use crate::reject::Reject;
 
 /// The version of the templates by which prompts are made; a replay needs the same one.
-pub const TEMPLATE: u32 = 2;
+pub const TEMPLATE: u32 = 3;
 
 /// The values of a prompt's parameters.
 pub type Params = BTreeMap<String, String>;
@@ -72,6 +74,13 @@ impl OutputSchema {
     /// Data of this form, and nothing else.
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
         Self { name: name.into(), schema, or_text: false }
+    }
+
+    /// Refuses a schema that nests too deeply.
+    pub(crate) fn check(&self) -> Result<(), Reject> {
+        json::check(&self.schema).map_err(|error| Reject::Invalid {
+            what: format!("the output schema \"{}\" is {error}", self.name),
+        })
     }
 
     /// Data of this form if it can be had, else prose.

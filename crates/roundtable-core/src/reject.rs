@@ -1,10 +1,15 @@
 //! Refusals: what is wrong, and what to do. A refused input changes nothing.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use crate::context_request::ContextRequest;
 use crate::id::{AgentId, ParseIdError, SessionId};
 
 /// Why an input was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 pub enum Reject {
     /// There is no such session.
     #[error("session {session} was not found; list the sessions to see which there are")]
@@ -22,9 +27,9 @@ pub enum Reject {
     #[error("session is not active: it is {status}; {hint}")]
     NotActive {
         /// Its status in words.
-        status: &'static str,
+        status: Cow<'static, str>,
         /// What to do.
-        hint: &'static str,
+        hint: Cow<'static, str>,
     },
     /// Required context requests are pending (R000-8: this text is fixed).
     #[error("{}", required_text(missing))]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::{ContextRequestId, TurnId};
+use crate::json;
 
 /// What repeating a call would do, from harmless to harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -87,7 +88,7 @@ impl ToolDecl {
 pub struct ToolResult {
     /// What the model is told.
     pub message: String,
-    /// The value behind it, for programs.
+    /// The value behind it. The model receives it as JSON, after the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Whether the tool did what it was asked.
@@ -109,6 +110,23 @@ impl ToolResult {
     #[must_use]
     pub fn with_value(mut self, value: Value) -> Self {
         self.value = Some(value);
+        self
+    }
+
+    /// The result as it is stored. A value that nests too deeply or has more bytes than this is
+    /// left out, and the message says so; the rest stays, because the tool has done its work.
+    #[must_use]
+    pub fn bounded(mut self, most: usize) -> Self {
+        let why = match self.value.take().map(json::bounded) {
+            None => return self,
+            Some(Err(error)) => format!("it is {error}"),
+            Some(Ok(value)) => match value.to_string().len() {
+                bytes if bytes <= most => return self.with_value(value),
+                bytes => format!("it has {bytes} bytes; at most {most} are allowed"),
+            },
+        };
+        let gap = if self.message.is_empty() { "" } else { "\n" };
+        self.message.push_str(&format!("{gap}[the value is left out: {why}]"));
         self
     }
 }
@@ -145,6 +163,17 @@ impl ToolOutcome {
             Self::Returned(result) => result.success,
             Self::Answered { .. } => true,
             Self::Cancelled | Self::Unknown { .. } | Self::NotRun { .. } => false,
+        }
+    }
+
+    /// The value behind the message, if there is one.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Returned(result) => result.value.as_ref(),
+            Self::Answered { .. }
+            | Self::Cancelled
+            | Self::Unknown { .. }
+            | Self::NotRun { .. } => None,
         }
     }
 

@@ -1,7 +1,9 @@
 //! A tool call: opened by a reply, started, finished exactly once.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::context_request::CallDetails;
 use crate::digest::Digest;
 use crate::event::{Seq, TurnOutcome};
 use crate::id::{ContextRequestId, ToolCallId, TurnId};
@@ -48,6 +50,10 @@ pub struct ToolCall {
     pub name: String,
     /// Tool and arguments: what makes two calls the same action.
     pub action: Digest,
+    /// The arguments of an effectful call, while it is open: if its outcome is unknown, a person is
+    /// asked about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
     /// What repeating it would do.
     pub effect: Effect,
     /// Who carries it out.
@@ -63,6 +69,17 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// The call as a person reads it. Arguments that nobody can read through are left out.
+    pub(crate) fn details(&self, agent_name: &str) -> CallDetails {
+        let readable = |arguments: &&Value| argument_bytes(arguments) <= CallDetails::MAX_BYTES;
+        CallDetails {
+            agent_name: agent_name.to_owned(),
+            tool: self.name.clone(),
+            arguments: self.arguments.as_ref().filter(readable).cloned(),
+            digest: self.action.clone(),
+        }
+    }
+
     pub(crate) fn is_open(&self) -> bool {
         self.phase != Phase::Finished
     }
@@ -104,4 +121,9 @@ impl ToolCall {
         };
         Some(ToolOutcome::Returned(crate::tool::ToolResult::failed(outcome)))
     }
+}
+
+/// How long arguments are as JSON text.
+pub(crate) fn argument_bytes(arguments: &Value) -> usize {
+    arguments.to_string().len()
 }

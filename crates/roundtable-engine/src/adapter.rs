@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use roundtable_core::event::{Event, NestedPrompt, Seq};
 use roundtable_core::id::{SessionId, ToolCallId};
 use roundtable_core::input::Report;
+use roundtable_core::json;
 use roundtable_core::prompt::{Params, Prompt};
 use roundtable_ports::{
     Adapter, Bus, EvaluateError, Evaluation, EventBus, LogError, SessionLog, SessionReader,
@@ -79,6 +80,12 @@ impl SessionBus {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Has a report committed; an error says why it was refused.
+    pub async fn commit(&self, report: Report) -> Result<(), EvaluateError> {
+        let report = report.into();
+        self.ask(|reply| Letter::Commit { report, reply }).await?
+    }
+
     async fn ask<T>(
         &self,
         letter: impl FnOnce(oneshot::Sender<T>) -> Letter,
@@ -114,10 +121,11 @@ impl Bus for SessionBus {
         topic: &str,
         data: Value,
     ) -> Result<(), EvaluateError> {
+        let data = json::bounded(data)
+            .map_err(|error| EvaluateError::Refused(format!("the published data is {error}")))?;
         let report =
             Report::Publish { tool_call: call.clone(), ordinal, topic: topic.to_owned(), data };
-        let report = report.into();
-        self.ask(|reply| Letter::Publish { report, reply }).await?
+        self.commit(report).await
     }
 
     async fn evaluate(

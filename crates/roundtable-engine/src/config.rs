@@ -1,6 +1,9 @@
 //! How an engine runs.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use roundtable_ports::Allowances;
 
 /// How an engine runs.
 #[derive(Debug, Clone)]
@@ -19,12 +22,17 @@ pub struct Config {
     pub mailbox: usize,
     /// How many bytes a model's reply may have, its tool calls included.
     pub max_reply_bytes: usize,
+    /// How many bytes of results are kept in memory while the store takes nothing. What does not fit
+    /// is lost as in a crash: it is declared, and done again.
+    pub kept_bytes: usize,
     /// After how many bytes of a running reply it is noted, in case of a crash.
     pub draft_bytes: usize,
     /// After how long a running reply is noted.
     pub draft_every: Duration,
     /// After how many events a loaded session writes a snapshot.
     pub snapshot_every: u64,
+    /// How much may be spent per day; without it, nothing is checked.
+    pub allowances: Option<Arc<dyn Allowances>>,
 }
 
 impl Default for Config {
@@ -37,9 +45,11 @@ impl Default for Config {
             poll_every: Duration::from_secs(2),
             mailbox: 256,
             max_reply_bytes: 1024 * 1024,
+            kept_bytes: 64 * 1024 * 1024,
             draft_bytes: 2048,
             draft_every: Duration::from_secs(1),
             snapshot_every: 500,
+            allowances: None,
         }
     }
 }

@@ -7,10 +7,12 @@ use roundtable_core::agent::Agent;
 use roundtable_core::event::{Opening, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::Command;
-use tokio::sync::{Semaphore, mpsc};
+use roundtable_ports::CommandKey;
+use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::cut::CutCall;
 use crate::error::EngineError;
 use crate::handle::SessionHandle;
 use crate::inbox;
@@ -29,6 +31,13 @@ struct Inner {
     /// Sessions whose agents need what is not registered here. Others may go on with them.
     aside: Mutex<BTreeSet<SessionId>>,
     permits: Arc<Semaphore>,
+    /// One place, for a session whose last owners died.
+    suspects: Arc<Semaphore>,
+    /// Sessions that were found parked here.
+    parked: Mutex<BTreeSet<SessionId>>,
+    parkings: broadcast::Sender<Parking>,
+    /// Room for what effects brought while the store takes nothing, in KiB.
+    kept: Arc<Semaphore>,
     wakes: mpsc::Sender<Wake>,
     tasks: TaskTracker,
     effects: TaskTracker,
@@ -36,7 +45,21 @@ struct Inner {
     stopped: CancellationToken,
     /// Everything has ended: nothing will be committed any more.
     ended: CancellationToken,
+    /// What was running when the engine was stopped.
+    cut: Mutex<Vec<CutCall>>,
 }
+
+/// A session that was parked: it crashed again and again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parking {
+    /// The session.
+    pub session: SessionId,
+    /// What happened.
+    pub reason: String,
+}
+
+/// How many of them wait for a slow listener.
+const PARKINGS: usize = 64;
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -52,6 +75,10 @@ impl Engine {
         let (wakes, due) = mpsc::channel(1024);
         let engine = Self(Arc::new(Inner {
             permits: Arc::new(Semaphore::new(parts.config.permits)),
+            suspects: Arc::new(Semaphore::new(1)),
+            parked: Mutex::default(),
+            parkings: broadcast::Sender::new(PARKINGS),
+            kept: Arc::new(Semaphore::new(parts.config.kept_bytes / 1024)),
             parts,
             sessions: Mutex::default(),
             speeches: Speeches::default(),
@@ -63,6 +90,7 @@ impl Engine {
             draining: CancellationToken::new(),
             stopped: CancellationToken::new(),
             ended: CancellationToken::new(),
+            cut: Mutex::default(),
         }));
         engine.0.tasks.spawn(scheduler::run(engine.clone(), due));
         engine.0.tasks.spawn(inbox::drain(engine.clone()));
@@ -85,13 +113,26 @@ impl Engine {
     pub async fn open_as(
         &self,
         id: &SessionId,
-        mut opening: Opening,
+        opening: Opening,
         command: Option<CommandId>,
+    ) -> Result<SessionHandle, EngineError> {
+        self.open_keyed(id, opening, command.map(CommandKey::from)).await
+    }
+
+    /// The same, under a key that stands for the request that it was made of.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused, or something that its agents need is missing.
+    pub async fn open_keyed(
+        &self,
+        id: &SessionId,
+        mut opening: Opening,
+        key: Option<CommandKey>,
     ) -> Result<SessionHandle, EngineError> {
         self.0.parts.check(&opening.agents)?;
         self.0.parts.weigh(&mut opening.agents);
         let handle = self.session(id);
-        handle.command(Command::Open(Box::new(opening)), command).await?;
+        handle.command_keyed(Command::Open(Box::new(opening)), key).await?;
         Ok(handle)
     }
 
@@ -147,6 +188,18 @@ impl Engine {
         self.0.tasks.close();
         self.0.tasks.wait().await;
         self.0.ended.cancel();
+    }
+
+    /// The calls that were cut off by [`Engine::stop`], or by a drain that ran out of time, in the
+    /// order of their sessions. Complete once either has returned.
+    pub fn cut_calls(&self) -> Vec<CutCall> {
+        let mut cut = self.0.cut.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        cut.sort();
+        cut
+    }
+
+    pub(crate) fn note_cut(&self, calls: Vec<CutCall>) {
+        self.0.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(calls);
     }
 
     /// How many sessions are in memory.
@@ -263,6 +316,41 @@ impl Engine {
 
     pub(crate) fn permits(&self) -> &Arc<Semaphore> {
         &self.0.permits
+    }
+
+    pub(crate) fn suspects(&self) -> &Arc<Semaphore> {
+        &self.0.suspects
+    }
+
+    /// Sessions that this engine finds parked from now on, each once until it is tried again.
+    pub fn listen_parkings(&self) -> broadcast::Receiver<Parking> {
+        self.0.parkings.subscribe()
+    }
+
+    pub(crate) fn note_parked(&self, session: &SessionId, reason: &str) {
+        if self.parked().insert(session.clone()) {
+            let parking = Parking { session: session.clone(), reason: reason.to_owned() };
+            // Nobody has to listen.
+            let _ = self.0.parkings.send(parking);
+        }
+    }
+
+    pub(crate) fn forget_parked(&self, session: &SessionId) {
+        self.parked().remove(session);
+    }
+
+    fn parked(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.0.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a session's task was gone before it answered.
+    pub(crate) fn why_gone(&self) -> EngineError {
+        let stops = self.0.stopped.is_cancelled() || self.0.draining.is_cancelled();
+        if stops { EngineError::Stopping } else { EngineError::Crashed }
+    }
+
+    pub(crate) fn kept(&self) -> &Arc<Semaphore> {
+        &self.0.kept
     }
 
     pub(crate) fn wakes(&self) -> &mpsc::Sender<Wake> {

@@ -81,6 +81,12 @@ pub enum EngineError {
         /// The last event that there is.
         head: Seq,
     },
+    /// The session's task panicked. What it had not answered may be committed or not.
+    #[error(
+        "the session failed on an internal error before it answered. Read the session to see what was \
+         stored; with the same command id, sending it again is safe"
+    )]
+    Crashed,
     /// The engine is stopping.
     #[error("the engine is stopping; send it again when it is back")]
     Stopping,

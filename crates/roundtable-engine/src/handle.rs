@@ -1,14 +1,17 @@
 //! A session, as callers hold it: a name and a way in. Cheap to clone, never out of date.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{CommandId, SessionId, TurnId};
 use roundtable_core::input::{Command, Say};
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::session::Session;
-use roundtable_ports::{LeaseError, Posted, Receipt};
+use roundtable_ports::{CommandKey, LeaseError, Posted, Receipt};
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
@@ -16,6 +19,10 @@ use crate::error::EngineError;
 use crate::inbox;
 use crate::subscribe::Subscription;
 use crate::task::{Letter, Reply, read};
+
+/// How long a session's task may take to say what its state is. One that waits for the store does not
+/// answer; then the log is read, which never waits for a writer.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
 
 /// A session of an engine.
 #[derive(Clone)]
@@ -49,21 +56,49 @@ impl SessionHandle {
         command: Command,
         id: Option<CommandId>,
     ) -> Result<Receipt, EngineError> {
-        match self.command_here(command.clone(), id.clone()).await {
+        self.command_keyed(command, id.map(CommandKey::from)).await
+    }
+
+    /// The same, under an id that stands for more than the command says.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it is refused or cannot be committed; then nothing changed.
+    pub async fn command_keyed(
+        &self,
+        command: Command,
+        key: Option<CommandKey>,
+    ) -> Result<Receipt, EngineError> {
+        match self.command_trying(&command, key.as_ref()).await {
             Err(EngineError::Lease(LeaseError::Held { .. })) => {
                 let fresh =
                     || CommandId::new(&self.engine.parts().ids.fresh()).map_err(Reject::from);
-                let id = id.map_or_else(fresh, Ok)?;
-                let posted = Posted { id, session: self.session.clone(), command };
+                let CommandKey { id, digest } =
+                    key.map_or_else(|| fresh().map(CommandKey::from), Ok)?;
+                let posted = Posted { id, session: self.session.clone(), command, digest };
                 inbox::send(&self.engine, posted).await
             }
             Err(refused @ EngineError::Reject(_)) => {
-                if let Some(id) = &id {
-                    inbox::withdraw(&self.engine, &self.session, id).await;
+                if let Some(key) = &key {
+                    inbox::withdraw(&self.engine, &self.session, &key.id).await;
                 }
                 Err(refused)
             }
             done => done,
+        }
+    }
+
+    /// The receipt of a command that was committed under this key.
+    ///
+    /// # Errors
+    /// [`EngineError::CommandReused`] when the id stands for something else.
+    pub async fn find_receipt(&self, key: &CommandKey) -> Result<Option<Receipt>, EngineError> {
+        let found = self.engine.parts().store.log.find_command(&self.session, &key.id).await?;
+        match found {
+            Some(record) if key.digest.as_ref().is_none_or(|own| *own == record.digest) => {
+                Ok(Some(record.receipt))
+            }
+            Some(record) => Err(EngineError::CommandReused { id: record.id }),
+            None => Ok(None),
         }
     }
 
@@ -79,50 +114,116 @@ impl SessionHandle {
         let message_id = say.context.message_id().to_owned();
         let reply = Reply::RoundOver { message_id, committed: committed.clone(), reply };
         let command = Arc::new(Command::Say(say));
-        let letter = Letter::Command { command: command.clone(), id: None, reply };
+        let letter = Letter::Command { command: command.clone(), key: None, reply };
         self.engine.send(&self.session, letter).await?;
         match (answer.await, committed.get()) {
-            (Ok(Err(EngineError::Lease(LeaseError::Held { .. }))), _) => {
-                self.command(Arc::unwrap_or_clone(command), None).await
-            }
+            (
+                Ok(Err(EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. }))),
+                None,
+            ) => self.command(Arc::unwrap_or_clone(command), None).await,
             (Ok(answer), _) => answer,
             (Err(_), Some(receipt)) => Ok(receipt.clone()),
-            (Err(_), None) => Err(EngineError::Stopping),
+            (Err(_), None) => Err(self.engine.why_gone()),
         }
+    }
+
+    /// Sends a command to a session that this engine can drive. One that is parked and is told something
+    /// is tried again: whoever speaks to it wants it to go on.
+    async fn command_trying(
+        &self,
+        command: &Command,
+        key: Option<&CommandKey>,
+    ) -> Result<Receipt, EngineError> {
+        let done = self.command_here(command.clone(), key.cloned()).await;
+        let is_parked = matches!(done, Err(EngineError::Lease(LeaseError::Parked { .. })));
+        if is_parked && matches!(command, Command::Say(_)) {
+            self.unpark().await?;
+            return self.command_here(command.clone(), key.cloned()).await;
+        }
+        done
+    }
+
+    /// Why the session is parked, if it is: it crashed again and again, and nobody goes on with it by
+    /// itself.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the store cannot be read.
+    pub async fn parked(&self) -> Result<Option<String>, EngineError> {
+        let listed = self.engine.parts().store.directory.find(&self.session).await?;
+        Ok(listed.and_then(|listed| listed.parked))
+    }
+
+    /// Tries a parked session again: its crashes are forgotten, and what was left undone goes on. Says
+    /// whether it was parked.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the store does not take it.
+    pub async fn try_again(&self) -> Result<bool, EngineError> {
+        let was_parked = self.unpark().await?;
+        if was_parked {
+            self.engine.wake(&self.session);
+        }
+        Ok(was_parked)
+    }
+
+    async fn unpark(&self) -> Result<bool, EngineError> {
+        let was_parked = self.engine.parts().store.leases.unpark(&self.session).await?;
+        self.engine.forget_parked(&self.session);
+        Ok(was_parked)
     }
 
     /// Sends a command, only if this engine can drive the session itself.
     pub(crate) async fn command_here(
         &self,
         command: Command,
-        id: Option<CommandId>,
+        key: Option<CommandKey>,
     ) -> Result<Receipt, EngineError> {
         let (reply, answer) = oneshot::channel();
         let (command, reply) = (Arc::new(command), Reply::Committed(reply));
-        self.engine.send(&self.session, Letter::Command { command, id, reply }).await?;
-        answer.await.unwrap_or(Err(EngineError::Stopping))
+        self.engine.send(&self.session, Letter::Command { command, key, reply }).await?;
+        answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
     }
 
-    /// The session's state, as of the last commit.
+    /// The session's state, as of the last commit. A commit that is under way is not waited for.
     ///
     /// # Errors
     /// [`EngineError`] when there is no such session, or its log cannot be read.
     pub async fn state(&self) -> Result<Session, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.engine.send(&self.session, Letter::State { reply }).await?;
-        match answer.await.unwrap_or(Err(EngineError::Stopping)) {
-            // Whoever goes on with it, everyone can read it.
-            Err(EngineError::Lease(LeaseError::Held { .. }) | EngineError::CannotPlay { .. }) => {
-                let log = &self.engine.parts().store.log;
-                let until = Seq(u64::from(u32::MAX));
-                let state = read(log, &self.session, &self.session, until).await?.session;
-                if !state.opened {
-                    return Err(Reject::NotFound { session: self.session.clone() }.into());
-                }
-                Ok(state)
-            }
-            state => state,
+        let asked = async {
+            self.engine.send(&self.session, Letter::State { reply }).await?;
+            answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
+        };
+        match tokio::time::timeout(ANSWERS_WITHIN, asked).await {
+            // Whoever goes on with it, everyone can read it; also while nobody can write it.
+            Ok(Err(
+                EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. })
+                | EngineError::CannotPlay { .. }
+                | EngineError::Crashed,
+            )) => self.read_state().await,
+            Ok(Err(error)) if error.is_transient() => self.read_state().await,
+            Ok(state) => state,
+            Err(_) => self.read_state().await,
         }
+    }
+
+    /// The state as the log has it.
+    async fn read_state(&self) -> Result<Session, EngineError> {
+        let log = &self.engine.parts().store.log;
+        let until = Seq(u64::from(u32::MAX));
+        let folded = AssertUnwindSafe(read(log, &self.session, &self.session, until));
+        // A log that no fold gets through is what a session may be parked for.
+        let Ok(live) = folded.catch_unwind().await else {
+            return Err(match self.parked().await? {
+                Some(reason) => LeaseError::Parked { reason }.into(),
+                None => EngineError::Crashed,
+            });
+        };
+        let state = live?.session;
+        if !state.opened {
+            return Err(Reject::NotFound { session: self.session.clone() }.into());
+        }
+        Ok(state)
     }
 
     /// What the model of an open turn is given, as of the last commit. Whoever goes on with the

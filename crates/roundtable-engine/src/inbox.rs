@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
 use roundtable_core::Reject;
-use roundtable_core::digest::Digest;
 use roundtable_core::id::{CommandId, SessionId};
-use roundtable_ports::{Answered, LeaseError, LogError, Posted, Receipt};
+use roundtable_ports::{Answered, CommandKey, LeaseError, LogError, Posted, Receipt};
 use tokio::time::MissedTickBehavior;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::task::digest_of;
 
 /// Which command of which session.
 type Key = (SessionId, CommandId);
@@ -85,8 +85,9 @@ pub(crate) async fn drain(engine: Engine) {
 }
 
 async fn carry_out(engine: Engine, posted: Posted, taken: Shared) {
-    let Posted { id, session, command } = posted;
-    let done = engine.session(&session).command_here(command, Some(id.clone())).await;
+    let Posted { id, session, command, digest } = posted;
+    let key = CommandKey { id: id.clone(), digest };
+    let done = engine.session(&session).command_here(command, Some(key)).await;
     // What could not be done here is left for whoever owns the session by then.
     let answered = match answer(done) {
         Some(answer) => engine.parts().store.inbox.answer(&session, &id, &answer).await.is_ok(),
@@ -98,15 +99,22 @@ async fn carry_out(engine: Engine, posted: Posted, taken: Shared) {
 fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
     Some(match done {
         Ok(receipt) => Answered::Done(receipt),
-        Err(EngineError::Reject(Reject::ContextRequired { missing })) => {
-            Answered::ContextRequired(missing)
-        }
+        Err(EngineError::Reject(reject)) => Answered::Rejected(reject),
         Err(EngineError::CommandReused { .. }) => Answered::CommandReused,
         // Whoever owns the session could not read it either.
-        Err(damaged @ EngineError::Log(LogError::Damaged { .. })) => {
-            Answered::Refused(damaged.to_string())
+        Err(refused @ EngineError::Log(LogError::Unstorable { .. })) => {
+            Answered::Refused(refused.to_string())
         }
-        Err(EngineError::Lease(_) | EngineError::Log(_) | EngineError::Stopping) => return None,
+        Err(EngineError::Log(LogError::Damaged { seq, what, .. })) => {
+            Answered::Damaged { seq, what }
+        }
+        Err(EngineError::CannotPlay { what }) => Answered::CannotPlay(what),
+        Err(
+            EngineError::Lease(_)
+            | EngineError::Log(_)
+            | EngineError::Crashed
+            | EngineError::Stopping,
+        ) => return None,
         Err(refused) => Answered::Refused(refused.to_string()),
     })
 }
@@ -117,13 +125,15 @@ pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, Eng
     let store = &engine.parts().store;
     // An answer that a process left behind may be older than what was done since.
     if let Some(done) = store.log.find_command(&posted.session, &posted.id).await? {
-        let same = done.digest == Digest::of_json(&posted.command);
+        let key = CommandKey { id: posted.id.clone(), digest: posted.digest.clone() };
+        let same = done.digest == digest_of(&key, &posted.command);
         return if same {
             Ok(done.receipt)
         } else {
             Err(EngineError::CommandReused { id: posted.id })
         };
     }
+    let key = CommandKey { id: posted.id.clone(), digest: posted.digest.clone() };
     let inbox = store.inbox.clone();
     let mut rings = inbox.listen_inbox().await.chain(stream::pending());
     leave(engine, &posted).await?;
@@ -132,7 +142,7 @@ pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, Eng
     look.reset();
     loop {
         if let Some(answer) = inbox.take_answer(&posted.session, &posted.id).await? {
-            return received(answer, posted.id);
+            return received(answer, posted);
         }
         tokio::select! {
             biased;
@@ -142,7 +152,7 @@ pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, Eng
             _ = rings.next() => continue,
         }
         let handle = engine.session(&posted.session);
-        match handle.command_here(posted.command.clone(), Some(posted.id.clone())).await {
+        match handle.command_here(posted.command.clone(), Some(key.clone())).await {
             // Another caller with the same command may have taken the answer; it is given again.
             Err(EngineError::Lease(LeaseError::Held { .. })) => leave(engine, &posted).await?,
             done => {
@@ -169,9 +179,13 @@ async fn leave(engine: &Engine, posted: &Posted) -> Result<(), EngineError> {
     }
 }
 
-fn received(answer: Answered, id: CommandId) -> Result<Receipt, EngineError> {
+fn received(answer: Answered, posted: Posted) -> Result<Receipt, EngineError> {
+    let Posted { id, session, .. } = posted;
     match answer {
         Answered::Done(receipt) => Ok(receipt),
+        Answered::Rejected(reject) => Err(reject.into()),
+        Answered::CannotPlay(what) => Err(EngineError::CannotPlay { what }),
+        Answered::Damaged { seq, what } => Err(LogError::Damaged { session, seq, what }.into()),
         Answered::ContextRequired(missing) => Err(Reject::ContextRequired { missing }.into()),
         Answered::CommandReused => Err(EngineError::CommandReused { id }),
         Answered::Refused(what) => Err(Reject::Invalid { what }.into()),

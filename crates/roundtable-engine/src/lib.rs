@@ -5,6 +5,7 @@
 
 mod adapter;
 mod config;
+mod cut;
 mod effect;
 mod engine;
 mod error;
@@ -12,6 +13,7 @@ mod handle;
 mod inbox;
 mod parts;
 mod permit;
+mod quota;
 mod scheduler;
 mod speech;
 mod subscribe;
@@ -20,7 +22,8 @@ mod task;
 mod toolset;
 
 pub use config::Config;
-pub use engine::Engine;
+pub use cut::{CutCall, CutTarget};
+pub use engine::{Engine, Parking};
 pub use error::EngineError;
 pub use handle::SessionHandle;
 pub use parts::Parts;

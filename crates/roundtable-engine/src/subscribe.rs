@@ -236,7 +236,7 @@ impl Subscription {
             IterationEvent::ModelCallStarted { attempt, .. } => {
                 self.following.insert(iteration.clone(), (*attempt, 0));
             }
-            IterationEvent::IterationOpened { .. } => {}
+            IterationEvent::IterationOpened { .. } | IterationEvent::ModelCallRetried { .. } => {}
             IterationEvent::ModelCallInterrupted { .. }
             | IterationEvent::ModelCallFinished { .. }
             | IterationEvent::ModelCallFailed { .. }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use jsonschema::Validator;
+use roundtable_core::delegation::{MAX_AGENT, MAX_MISSION, MAX_RATIONALE};
 use roundtable_ports::{DynTool, ToolSpec};
 use serde_json::{Value, json};
 
@@ -107,20 +108,26 @@ fn request_context() -> ToolSpec {
 }
 
 fn delegate() -> ToolSpec {
-    let string = json!({ "type": "string" });
+    let rationale = json!({ "type": "string", "maxLength": MAX_RATIONALE });
+    let properties = json!({
+        "agent": text(MAX_AGENT),
+        "mission": text(MAX_MISSION),
+        "rationale": rationale
+    });
     carried_out_here(
         "delegate",
         "Hand a mission to another agent and get its answer.",
         json!({
             "type": "object",
-            "properties": { "agent": string, "mission": text(10_000), "rationale": string },
-            "required": ["agent", "mission"]
+            "properties": properties,
+            "required": ["agent", "mission"],
+            "additionalProperties": false
         }),
     )
 }
 
-fn text(most: u32) -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": most })
+fn text(limit: usize) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": limit })
 }
 
 fn carried_out_here(name: &str, description: &str, schema: Value) -> ToolSpec {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use roundtable_core::budget::Price;
 use roundtable_ports::{Facts, Listener, Model, ModelError, ModelRequest, ModelStream};
 
-use crate::retry::{begin, may_be_billed};
+use crate::retry::begin;
 
 /// A chain of models, asked in order until one begins to answer. Which one did is in the record of
 /// the call.
@@ -48,15 +48,19 @@ impl Model for Fallback {
 
     async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let mut request = Cow::Borrowed(request);
-        let (mut why, mut broken_off): (Option<ModelError>, u32) = (None, 0);
-        for model in &self.chain {
-            match begin(&**model, &request, broken_off).await {
+        let mut why: Option<ModelError> = None;
+        let mut chain = self.chain.iter().peekable();
+        while let Some(model) = chain.next() {
+            match begin(&**model, &request).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) if !another_may_help(&error) => return Err(error),
                 // What may pass is worth more to the caller than what will not.
                 Err(error) => {
-                    broken_off += u32::from(may_be_billed(&error));
+                    let granted = chain.peek().is_none() || request.attempts.retry(&error).await;
                     why = Some(why.filter(ModelError::is_transient).unwrap_or(error));
+                    if !granted {
+                        break;
+                    }
                     // Who has heard one model begin would take another one's words for the end.
                     request.to_mut().listener = Listener::default();
                 }

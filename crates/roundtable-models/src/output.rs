@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use jsonschema::Validator;
 use roundtable_core::event::StopReason;
-use roundtable_core::mend;
+use roundtable_core::{json, mend};
 use roundtable_ports::{Chunk, ModelError, ModelRequest, ToolChoice};
 use serde_json::Value;
 
@@ -213,6 +213,8 @@ impl Shaper {
         let Some(given) = given else {
             return Err(ModelError::Broken("the answer is not JSON".to_owned()));
         };
+        json::check(&given)
+            .map_err(|error| ModelError::Broken(format!("the answer is {error}")))?;
         fit(given, &held.validator)
     }
 }

@@ -3,13 +3,11 @@
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{StreamExt as _, stream};
 use roundtable_ports::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream};
 use serde::Deserialize;
 
@@ -76,18 +74,17 @@ impl Retry {
     async fn ask(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let mut request = Cow::Borrowed(request);
         let mut waited = Duration::ZERO;
-        let (mut attempt, mut broken_off) = (1, 0);
+        let mut attempt = 1;
         loop {
-            let error = match begin(&*self.inner, &request, broken_off).await {
+            let error = match begin(&*self.inner, &request).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => error,
             };
-            broken_off += u32::from(may_be_billed(&error));
             let wait = self.policy.wait(&request, attempt, &error);
             waited = waited.saturating_add(wait);
             // A wait that the deadline would cut short is not begun.
             let hopeless = attempt >= self.policy.attempts || waited > self.policy.within;
-            if !error.is_transient() || hopeless {
+            if !error.is_transient() || hopeless || !request.attempts.retry(&error).await {
                 return Err(error);
             }
             tokio::time::sleep(wait).await;
@@ -114,44 +111,15 @@ impl Model for Retry {
     }
 }
 
-/// Whether a provider may have worked on an attempt that ended so: it was sent, and nobody said no.
-pub(crate) fn may_be_billed(error: &ModelError) -> bool {
-    matches!(error, ModelError::Broken(_) | ModelError::Timeout)
-}
-
-/// Asks, and waits for the first chunk: until then nothing is lost by asking again. What broke off
-/// before is noted in the record of the answer.
+/// Asks, and waits for the first chunk: until then nothing is lost by asking again.
 pub(crate) async fn begin(
     model: &dyn Model,
     request: &ModelRequest,
-    broken_off: u32,
 ) -> Result<ModelStream, ModelError> {
     let mut rest = model.stream(request).await?;
     let Some(first) = rest.next().await else {
         return Err(ModelError::Broken("the answer ended before it began".to_owned()));
     };
     let first: Chunk = first?;
-    Ok(Begun { first: Some(first), rest, broken_off }.boxed())
-}
-
-/// An answer whose first chunk was waited for.
-struct Begun {
-    first: Option<Chunk>,
-    rest: ModelStream,
-    broken_off: u32,
-}
-
-impl Stream for Begun {
-    type Item = Result<Chunk, ModelError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let mut next = match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(first))),
-            None => self.rest.as_mut().poll_next(cx),
-        };
-        if let Poll::Ready(Some(Ok(Chunk::Done(record)))) = &mut next {
-            record.broken_off += self.broken_off;
-        }
-        next
-    }
+    Ok(stream::iter([Ok(first)]).chain(rest).boxed())
 }

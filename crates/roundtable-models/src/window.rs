@@ -39,7 +39,7 @@ fn message(message: &Message) -> u64 {
     let part = |part: &Part| match part {
         Part::Text { text: said } => text(said),
         Part::ToolCall(call) => text(&call.name) + text(&call.arguments.to_string()),
-        Part::ToolResult(answer) => text(&answer.content),
+        Part::ToolResult(answer) => text(&answer.text()),
         Part::Image(_) => IMAGE,
         Part::Reasoning(thought) => text(&thought.text),
     };

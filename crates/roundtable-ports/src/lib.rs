@@ -3,6 +3,7 @@
 //! [`Store`] keeps sessions, [`Model`] speaks for agents, [`Tool`] acts for them, [`Embedder`] makes
 //! vectors of texts, [`Clock`] and [`Ids`] are the only sources of time and chance.
 
+mod attempts;
 mod clock;
 mod embedder;
 mod model;
@@ -11,14 +12,16 @@ mod tool;
 mod tool_context;
 mod toolkit;
 
+pub use attempts::{Attempts, Grant};
 pub use clock::{Clock, Ids};
 pub use embedder::{Embedder, EmbedderError, Space};
 pub use model::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
-    Answered, Batch, Bell, CommandRecord, Directory, Drafts, FoundVector, Inbox, LeaseError,
-    Leases, Listed, LogError, NewVector, Ownership, Posted, Receipt, Rings, Selection, SessionLog,
-    Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
+    Allowances, Answered, Batch, Bell, CRASH_WINDOW, CommandKey, CommandRecord, Crash, Crashes,
+    Directory, Drafts, FoundVector, Holdings, Inbox, LeaseError, Leases, Listed, LogError,
+    MOST_CRASHES, NewVector, Owner, Ownership, Posted, Quotas, Receipt, Rings, Selection,
+    SessionLog, Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

@@ -14,6 +14,7 @@ use roundtable_core::prompt::OutputSchema;
 use roundtable_core::scope::Scope;
 use serde_json::Value;
 
+use crate::attempts::Attempts;
 use crate::tool::ToolSpec;
 
 /// What a model is asked.
@@ -44,6 +45,8 @@ pub struct ModelRequest {
     pub max_tokens: u32,
     /// Who hears words that are held back until they are checked.
     pub listener: Listener,
+    /// The requests that may be made for it.
+    pub attempts: Attempts,
 }
 
 /// Hears what a model says while its answer is held back to be checked as a whole: a hint for
@@ -146,6 +149,12 @@ fn retry_text(after: Option<Duration>) -> String {
 }
 
 impl ModelError {
+    /// Whether a provider may have worked on a request that failed so: it was sent, and nobody
+    /// refused it.
+    pub fn may_be_billed(&self) -> bool {
+        matches!(self, Self::Broken(_) | Self::Timeout)
+    }
+
     /// Whether the same call may succeed later.
     pub fn is_transient(&self) -> bool {
         match self {

@@ -9,7 +9,7 @@ use roundtable_core::id::AgentId;
 use roundtable_core::tool::ToolResult;
 use serde_json::Value;
 
-use crate::tool::{DynTool, ToolSpec};
+use crate::tool::{DynTool, ToolError, ToolSpec};
 use crate::tool_context::ToolContext;
 
 /// Tools, bound to the agent that may call them.
@@ -53,21 +53,39 @@ impl Toolkit {
         name: &str,
         input: Value,
         agent: Option<&AgentId>,
-        mut context: ToolContext,
+        context: ToolContext,
     ) -> ToolResult {
+        match self.run(name, input, agent, context).await {
+            Ok(result) => result,
+            Err(error) => ToolResult::failed(error.message()),
+        }
+    }
+
+    /// The same for a caller who has to know whether a call that went wrong may have had effects:
+    /// this is how the engine runs every tool.
+    ///
+    /// # Errors
+    /// [`ToolError`] when the tool fails, panics or does not exist.
+    pub async fn run(
+        &self,
+        name: &str,
+        input: Value,
+        agent: Option<&AgentId>,
+        mut context: ToolContext,
+    ) -> Result<ToolResult, ToolError> {
         let Some(tool) = self.find(name) else {
             let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
-            return ToolResult::failed(format!(
+            return Err(ToolError::Failed(format!(
                 "there is no tool \"{name}\"; there are: {}",
                 names.join(", ")
-            ));
+            )));
         };
         context.scope.ids.agent = agent.unwrap_or(&self.agent).clone();
+        // A handler may panic before it returns a future.
         let running = async { tool.run_json(input, &context).await };
         match AssertUnwindSafe(running).catch_unwind().await {
-            Ok(Ok(result)) => result,
-            Ok(Err(error)) => ToolResult::failed(error.message()),
-            Err(_) => ToolResult::failed(format!("{name} panicked")),
+            Ok(result) => result,
+            Err(_) => Err(ToolError::Unknown(format!("{name} panicked"))),
         }
     }
 }

@@ -117,6 +117,11 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
+    /// Who was let in.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
     /// Waits until it counts no more: the token is gone, names someone else, or is asked for now.
     pub async fn revoked(&mut self) {
         let (token, principal) = (&self.token, &self.principal);

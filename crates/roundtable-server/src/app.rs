@@ -7,7 +7,23 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
+use crate::problem::Problem;
+use crate::quota::{Admissions, Quotas};
+use crate::schema::Schemas;
 use crate::sessions::Sessions;
+
+/// How many answers may be given at once: more than can be pending, because a round may need all.
+pub(crate) const MAX_RESULTS: usize = 4096;
+
+/// Who decides on tool calls when an MCP client asks for rounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Approvals {
+    /// A person: asked by the client (elicitation), at the terminal or over HTTP.
+    #[default]
+    Person,
+    /// The model that calls may decide, too.
+    Caller,
+}
 
 /// How much is allowed.
 #[derive(Debug, Clone)]
@@ -24,27 +40,53 @@ pub struct Limits {
     pub results: usize,
     /// How long a call may wait for a round before it is told that the round is still running.
     pub wait_budget: Duration,
+    /// How long a call may wait until its request is stored before it is told to try again.
+    pub store_wait: Duration,
     /// How many streams may be open.
     pub streams: usize,
     /// How many streams may look at the log at once to catch up; the others wait for their turn.
     pub catching_up: usize,
-    /// How long a reader may take to read what it was sent.
+    /// How long a reader may take to read what it was sent. A stream sends nothing more after that.
     pub patience: Duration,
+    /// How many debates may be exported at once, from folding to the last byte; the others wait.
+    pub exports: usize,
+    /// How long a connection is kept after that, so that a reader which reads again finds the `end` event.
+    pub grace: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 20 * 1024,
+            connections: CONNECTIONS,
             head_time: Duration::from_secs(30),
             body: 1024 * 1024,
             body_time: Duration::from_secs(30),
-            results: 256,
+            results: MAX_RESULTS,
             wait_budget: Duration::from_secs(25),
+            store_wait: Duration::from_secs(10),
             streams: 16 * 1024,
             catching_up: half_of_the_processors(),
             patience: Duration::from_secs(20),
+            exports: 2,
+            grace: Duration::from_secs(40),
         }
+    }
+}
+
+/// How many connections are served at most, however many files may be open.
+const CONNECTIONS: usize = 20 * 1024;
+
+/// How many open files are kept for providers, the store and the process itself, at least.
+const RESERVED_FILES: usize = 96;
+
+impl Limits {
+    /// The same for a process that may have so many files open: a quarter of them, and not too few,
+    /// are kept for providers and the store.
+    #[must_use]
+    pub fn with_open_files(self, files: usize) -> Self {
+        let reserved = (files / 4).max(RESERVED_FILES);
+        let connections = files.saturating_sub(reserved).clamp(1, self.connections);
+        Self { connections, ..self }
     }
 }
 
@@ -60,10 +102,20 @@ pub(crate) struct Shared {
     /// Who may call just now.
     pub access: Access,
     pub limits: Limits,
+    /// Who decides on tool calls over MCP.
+    pub approvals: Approvals,
+    /// What callers may spend and hold.
+    pub quotas: Quotas,
+    /// Who begins something just now.
+    pub admissions: Admissions,
+    /// The validators of inputs.
+    pub schemas: Schemas,
     /// The places of readers.
     pub seats: Arc<Semaphore>,
     /// Whose turn it is to catch up.
     pub turns: Semaphore,
+    /// The places of those who export.
+    pub exports: Arc<Semaphore>,
     /// Cancelled when the server stops: what waits ends, and says where to go on.
     pub stopping: CancellationToken,
 }
@@ -77,6 +129,18 @@ impl App {
         Self(Arc::new(shared))
     }
 
+    /// Waits for something that the store has to take, but not for longer than a caller waits: another
+    /// process may hold the store's lock. What was sent to a session stays sent.
+    pub async fn stored<T, E: Into<Problem>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Problem> {
+        match tokio::time::timeout(self.limits.store_wait, work).await {
+            Ok(done) => done.map_err(Into::into),
+            Err(_) => Err(Problem::not_stored(self.limits.store_wait)),
+        }
+    }
+
     /// An app without tokens, for tests.
     #[cfg(test)]
     pub fn of(engine: roundtable::Engine) -> Self {
@@ -84,8 +148,13 @@ impl App {
             sessions: Sessions::new(engine),
             access: Access::default(),
             limits: Limits::default(),
+            approvals: Approvals::default(),
+            quotas: Quotas::default(),
+            admissions: Admissions::default(),
+            schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),
+            exports: Arc::new(Semaphore::new(1)),
             stopping: CancellationToken::new(),
         })
     }
@@ -96,5 +165,17 @@ impl std::ops::Deref for App {
 
     fn deref(&self) -> &Shared {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_to_providers_and_the_store() {
+        let connections = |files| Limits::default().with_open_files(files).connections;
+        let limits = [10, 256, 1024, 4096, usize::MAX].map(connections);
+        assert_eq!(limits, [1, 160, 768, 3072, 20 * 1024]);
     }
 }

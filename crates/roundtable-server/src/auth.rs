@@ -5,6 +5,7 @@
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use roundtable::models::Secret;
+use roundtable::ports::Owner;
 use sha2::{Digest as _, Sha256};
 
 /// The actor of whoever calls a server without tokens.
@@ -20,6 +21,11 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// Whose limits count for what this caller opens.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner { tenant: self.tenant.clone(), actor: Some(self.actor.clone()) }
+    }
+
     /// Whoever sits at this machine.
     pub fn local() -> Self {
         Self { actor: LOCAL.to_owned(), tenant: None }

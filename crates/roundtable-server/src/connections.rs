@@ -8,18 +8,24 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::{Extension, Router};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::Limits;
 use crate::patient::Patient;
+use crate::places::{Busy, Kept, Place, Places};
 
 /// How many bytes the head of a request may have.
 const HEAD: usize = 64 * 1024;
@@ -39,29 +45,39 @@ pub(crate) async fn serve(
     limits: &Limits,
     stopping: CancellationToken,
 ) {
-    let (tasks, places) = (TaskTracker::new(), Arc::new(Semaphore::new(limits.connections)));
+    let (tasks, places) = (TaskTracker::new(), Places::new(limits.connections));
+    let router = router.layer(middleware::from_fn(occupy));
     loop {
         let stream = tokio::select! {
             biased;
             () = stopping.cancelled() => break,
             stream = accept(&listener) => stream,
         };
-        let Ok(place) = places.clone().try_acquire_owned() else {
+        // One on which nothing is asked makes room for one on which something may be.
+        let Some(place) = places.take() else {
             // A fresh connection has room for it; and if not, closing it says the same.
             let _ = stream.try_write(FULL.as_bytes());
             continue;
         };
         // Words are sent as they are said; a failure only makes it slower.
         let _ = stream.set_nodelay(true);
-        let served = connection(stream, router.clone(), limits, stopping.clone());
+        let served = connection(stream, router.clone(), place.clone(), limits, stopping.clone());
         tasks.spawn(async move {
-            served.await;
-            drop(place);
+            tokio::select! {
+                () = served => {}
+                () = place.evicted() => {}
+            }
         });
     }
     drop(listener);
     tasks.close();
     tasks.wait().await;
+}
+
+/// Keeps a connection's place while a request is answered, to the last byte of the answer.
+async fn occupy(Extension(place): Extension<Arc<Place>>, request: Request, next: Next) -> Response {
+    let busy = Busy::new(place);
+    next.run(request).await.map(|body| Body::new(Kept { body, _busy: busy }))
 }
 
 /// The next connection. One that broke before it was taken is no reason to wait; too few files are.
@@ -83,14 +99,20 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     stream: S,
     router: Router,
+    place: Arc<Place>,
     limits: &Limits,
     stopping: CancellationToken,
 ) -> impl Future<Output = ()> + use<S> {
-    let stream = TokioIo::new(Patient::new(stream, limits.patience));
+    let stream = TokioIo::new(Patient::new(stream, limits.patience + limits.grace));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head_time);
     http.max_header_size(HEAD).max_buf_size(2 * HEAD);
-    let connection = http.serve_connection(stream, TowerToHyperService::new(router));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(place.clone());
+        router.call(request)
+    });
+    let connection = http.serve_connection(stream, service);
     async move {
         let mut connection = pin!(connection.with_upgrades());
         // How a connection ended matters to nobody: what was asked for is in the log, or it is not.
@@ -104,16 +126,28 @@ fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use axum::response::Response;
     use axum::routing::get;
+    use futures_util::FutureExt as _;
+    use roundtable::Engine;
+    use roundtable::models::scripted::{Script, ScriptedModel};
+    use roundtable_testing::PausedClock;
+    use serde_json::json;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
     use super::*;
+    use crate::app::App;
+    use crate::gate::Gate;
+    use crate::mcp::McpService;
+    use crate::routes;
 
     /// A client of a server with one route, and the task that serves it.
     fn connected() -> (DuplexStream, impl Future<Output = ()>) {
         let (client, server) = tokio::io::duplex(1024);
         let router = Router::new().route("/", get(async || "Hello."));
-        let served = connection(server, router, &Limits::default(), CancellationToken::new());
+        let place = Places::new(1).take().unwrap();
+        let stopping = CancellationToken::new();
+        let served = connection(server, router, place, &Limits::default(), stopping);
         (client, served)
     }
 
@@ -147,6 +181,42 @@ mod tests {
         };
         let (answer, ()) = tokio::join!(asks, served);
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("Hello."), "{answer}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn f21_a_stuck_reader_that_reads_again_finds_the_end_event_as_the_last_thing() {
+        let model = ScriptedModel::new(Script::default());
+        let engine = Engine::builder().model("scripted", model).clock(PausedClock::starting(0));
+        let engine = engine.build().await.unwrap();
+        let session = engine.chat("x").agent("Ann").open().await.unwrap();
+        for _ in 0..20 {
+            session.ask(&"Go. ".repeat(2000)).await.unwrap();
+        }
+        let app = App::of(engine.clone());
+        let address = "127.0.0.1:80".parse().unwrap();
+        let mcp: McpService = Arc::new(|_| async { Response::default() }.boxed());
+        let router = routes::router(&app, Gate::new(address, &[], &[]), mcp);
+        let (mut client, server) = tokio::io::duplex(1024);
+        let place = Places::new(1).take().unwrap();
+        let served = connection(server, router, place, &app.limits, CancellationToken::new());
+        let reads = async {
+            let path = format!("/api/sessions/{}/events", session.id());
+            let head =
+                format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+            client.write_all(head.as_bytes()).await.unwrap();
+            tokio::time::sleep(app.limits.patience + Duration::from_secs(10)).await;
+            let mut text = String::new();
+            client.read_to_string(&mut text).await.unwrap();
+            text
+        };
+        let (text, ()) = tokio::join!(reads, served);
+        let last = text.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        let end = json!({ "reason": "slow", "resumeFrom": last });
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(data).unwrap(), end);
+        let all = session.log().await.unwrap().len();
+        assert!(text.matches("\nid: ").count() < all, "it was cut before the end of the log");
+        engine.shutdown().await;
     }
 
     #[test]

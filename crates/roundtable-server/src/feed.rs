@@ -19,6 +19,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::access::Pass;
 use crate::app::App;
 use crate::problem::Problem;
+use crate::quota::Stream;
 use crate::sessions::Authorized;
 
 /// A place in a session's log, as a reader names it: `ses_…:12`. The session is part of it, so that
@@ -100,6 +101,8 @@ pub(crate) struct Feed {
     /// Whether that was the last event of the session.
     completed: bool,
     over: bool,
+    /// One of the streams that the caller may read.
+    _stream: Stream,
     /// One of the places that readers have.
     _seat: OwnedSemaphorePermit,
 }
@@ -117,6 +120,7 @@ impl Feed {
         if listed.summary.status == Status::Completed && seen == listed.head {
             return Ok(None);
         }
+        let stream = app.open_stream(&pass.principal().owner())?;
         let seat = app.seats.clone().try_acquire_owned().map_err(|_| {
             let what = "too many readers are connected; try again in a moment";
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", what)
@@ -133,6 +137,7 @@ impl Feed {
             handed: None,
             completed: false,
             over: false,
+            _stream: stream,
             _seat: seat,
         }))
     }

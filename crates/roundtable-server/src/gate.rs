@@ -10,11 +10,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, VARY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -103,7 +104,8 @@ fn is_same_origin(origin: &str, host: &Authority) -> bool {
 
 /// Bodies are JSON, and say so: a form of another site cannot.
 fn check_body(request: &Request) -> Result<(), Problem> {
-    let may_have_body = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH);
+    // No route takes another method with a body: those are answered with 405.
+    let may_have_body = request.method() == Method::POST;
     let said = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = said.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !may_have_body || kind.eq_ignore_ascii_case("application/json") {
@@ -131,7 +133,7 @@ pub(crate) async fn gate(
         StatusCode::NO_CONTENT.into_response()
     } else {
         match check_body(&request) {
-            Ok(()) => next.run(request).await,
+            Ok(()) => explained(next.run(request).await).await,
             Err(problem) => problem.into_response(),
         }
     };
@@ -154,6 +156,33 @@ fn shared(mut response: Response, origin: Option<HeaderValue>) -> Response {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }
     response
+}
+
+/// How many bytes of an error that is not JSON are kept.
+const EXPLANATION: usize = 2048;
+
+/// Every error body is JSON, also where a library wrote it as text.
+async fn explained(response: Response) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let text = Limited::new(body, EXPLANATION).collect().await;
+    let text = text.map(|text| text.to_bytes()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).trim().to_owned();
+    let name = status.canonical_reason().unwrap_or("Error");
+    let what = if text.is_empty() { name.to_owned() } else { text };
+    let reason = name.to_ascii_lowercase().replace(' ', "_");
+    let (json, body) = Problem::new(status, &reason, what).into_response().into_parts();
+    parts.headers.remove(CONTENT_LENGTH);
+    for (name, value) in &json.headers {
+        parts.headers.entry(name).or_insert(value.clone());
+    }
+    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Response::from_parts(parts, body)
 }
 
 /// What holds for every answer: it is what it says it is, and nobody keeps it.

@@ -4,38 +4,29 @@
 use std::fmt;
 
 use axum::body::Body;
-use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use roundtable::core::json::MAX_LEVELS;
+use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, de};
 use serde_json::{Map, Number, Value};
 
 use crate::app::{App, Limits};
 use crate::problem::Problem;
-
-/// How deep values may nest.
-const DEPTH: usize = 64;
+use crate::schema::Misfit;
 
 /// A body of a known form.
-pub(crate) struct Strict<T>(pub T);
-
-impl<T: DeserializeOwned> FromRequest<App> for Strict<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let value = parse(&read(&parts.headers, body, &app.limits).await?)?;
-        let body = T::deserialize(value).map_err(|error| {
-            Problem::bad_request(
-                "invalid",
-                format!("the body does not fit: {error}; GET /openapi.json describes it"),
-            )
-        })?;
-        Ok(Self(body))
-    }
+pub(crate) fn fit<T: DeserializeOwned + JsonSchema + 'static>(
+    app: &App,
+    value: &Value,
+) -> Result<T, Problem> {
+    app.schemas.read(value).map_err(|Misfit { reason, what }| {
+        let what = format!("invalid body: {what}; GET /openapi.json describes it");
+        Problem::bad_request(reason, what)
+    })
 }
 
 /// Reads a body that is not too long and does not take too long. One that says how long it is need not
@@ -73,7 +64,7 @@ fn too_long(limits: &Limits) -> Problem {
 /// A JSON text that everyone reads alike.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Level(DEPTH).deserialize(&mut deserializer);
+    let value = Level(MAX_LEVELS).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     value.map_err(|error| {
         Problem::bad_request(
@@ -97,7 +88,9 @@ impl<'de> DeserializeSeed<'de> for Level {
 impl Level {
     fn below<E: de::Error>(&self) -> Result<Self, E> {
         let deeper = self.0.checked_sub(1).map(Self);
-        deeper.ok_or_else(|| E::custom(format_args!("it is nested more than {DEPTH} levels deep")))
+        deeper.ok_or_else(|| {
+            E::custom(format_args!("it is nested more than {MAX_LEVELS} levels deep"))
+        })
     }
 }
 

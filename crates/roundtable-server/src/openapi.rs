@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::ProblemBody;
 use crate::routes::{self, Door, Route};
+use crate::schema::ID;
 
 /// A type's schema.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -39,7 +40,8 @@ pub(crate) struct Param {
 impl Param {
     /// A part of the path that is an id.
     pub fn id(name: &'static str, what: &'static str) -> Self {
-        let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" });
+        let schema =
+            json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "maxLength": ID });
         Self { name, place: "path", what, schema }
     }
 
@@ -47,8 +49,9 @@ impl Param {
         Self { name, place: "query", what, schema }
     }
 
-    pub fn header(name: &'static str, what: &'static str) -> Self {
-        Self { name, place: "header", what, schema: json!({ "type": "string" }) }
+    pub fn header(name: &'static str, what: &'static str, limit: usize) -> Self {
+        let schema = json!({ "type": "string", "maxLength": limit });
+        Self { name, place: "header", what, schema }
     }
 
     fn describe(&self) -> Value {

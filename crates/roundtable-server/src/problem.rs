@@ -1,5 +1,7 @@
 //! What went wrong, as callers read it: `{"error": …, "reason": …}`, and what to do.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -7,7 +9,7 @@ use http::{HeaderValue, StatusCode};
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::driver::EngineError;
-use roundtable::ports::LogError;
+use roundtable::ports::{LeaseError, LogError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -35,12 +37,15 @@ pub(crate) struct ProblemBody {
 pub(crate) struct Problem {
     pub status: StatusCode,
     pub body: ProblemBody,
+    /// After how many seconds another try makes sense, where that is known.
+    pub retry_after: Option<u64>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, reason: &str, error: impl Into<String>) -> Self {
         let (error, reason) = (error.into(), reason.to_owned());
-        Self { status, body: ProblemBody { error, reason, more: Map::new() } }
+        let body = ProblemBody { error, reason, more: Map::new() };
+        Self { status, body, retry_after: None }
     }
 
     pub fn bad_request(reason: &str, error: impl Into<String>) -> Self {
@@ -60,10 +65,47 @@ impl Problem {
         Self::not_found(what)
     }
 
+    /// A store that does not do what it should. Its own words may name files of the server, so callers
+    /// are not given them; whoever sits at the machine is.
+    fn unavailable() -> Self {
+        let what = "The store is unavailable. Try again; if it persists, ask the operator of the server \
+                    to run `roundtable verify`, which shows the cause";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", what)
+    }
+
+    /// A session that crashed again and again. Nobody goes on with it by itself.
+    pub fn parked(reason: &str) -> Self {
+        let what = format!(
+            "The session is parked: {reason}. Continuing it tries again; if it is parked again, ask the \
+             operator of the server"
+        );
+        Self::new(StatusCode::CONFLICT, "parked", what).with("parked", reason)
+    }
+
+    /// Something that the store has not taken in time. It may still be stored.
+    pub fn not_stored(waited: Duration) -> Self {
+        let what = format!(
+            "The store has not confirmed the request within {} s; another process may hold its write \
+             lock. The request may still be stored. Try again: with the same idempotency key, or the \
+             same afterRound, nothing is done twice",
+            waited.as_secs()
+        );
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_busy", what)
+    }
+
     /// The same with something that a program needs to go on.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.body.more.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl Problem {
+    /// The same with the time after which another try makes sense.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
         self
     }
 }
@@ -76,7 +118,8 @@ impl IntoResponse for Problem {
                 response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
-                response.headers_mut().insert(RETRY_AFTER, SOON);
+                let after = self.retry_after.map_or(SOON, HeaderValue::from);
+                response.headers_mut().insert(RETRY_AFTER, after);
             }
             _ => {}
         }
@@ -89,7 +132,13 @@ impl From<Error> for Problem {
         match error {
             Error::Engine(error) => error.into(),
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
-            other => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", other.to_string()),
+            Error::Import(error) => Self::bad_request("invalid", error.to_string()),
+            // It names files of the server.
+            Error::Open(_) => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "The server cannot use its data directory. Ask its operator to run `roundtable sessions`, which shows the cause",
+            ),
         }
     }
 }
@@ -108,11 +157,22 @@ impl From<EngineError> for Problem {
             }
             EngineError::CannotPlay { .. } => of(StatusCode::CONFLICT, "cannot_play"),
             EngineError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-            EngineError::Lease(_) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            EngineError::Lease(LeaseError::Held { .. } | LeaseError::Suspect) => {
+                of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+            }
+            EngineError::Lease(LeaseError::Parked { reason }) => Self::parked(&reason),
+            EngineError::Crashed => of(StatusCode::INTERNAL_SERVER_ERROR, "crashed"),
+            EngineError::Lease(LeaseError::Unavailable(_)) => Self::unavailable(),
             EngineError::Log(LogError::Damaged { .. }) => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "damaged")
             }
-            EngineError::Log(_) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            EngineError::Log(LogError::Unstorable { .. }) => of(StatusCode::BAD_REQUEST, "invalid"),
+            EngineError::Log(LogError::Unavailable(_)) => Self::unavailable(),
+            EngineError::Log(LogError::Busy) => of(StatusCode::SERVICE_UNAVAILABLE, "store_busy"),
+            EngineError::Log(LogError::Full) => of(StatusCode::SERVICE_UNAVAILABLE, "store_full"),
+            EngineError::Log(
+                LogError::Fenced { .. } | LogError::Conflict { .. } | LogError::Duplicate { .. },
+            ) => of(StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             EngineError::UnknownModel { .. }
             | EngineError::UnknownTool { .. }
             | EngineError::WrongEffect { .. }
@@ -137,8 +197,8 @@ impl From<Reject> for Problem {
             Reject::NotActive { .. } => of(StatusCode::CONFLICT, "not_active"),
             Reject::Busy { round } => {
                 let what = format!(
-                    "Round {round} is still running. Ask for its result without anything new to say, \
-                     and say it to the next round"
+                    "Round {round} is still running. Fetch its result first, then send new input with \
+                     the next round"
                 );
                 Self::new(StatusCode::CONFLICT, "busy", what).with("roundNumber", round)
             }
@@ -150,6 +210,52 @@ impl From<Reject> for Problem {
                 Self::not_found(format!("{text}; the session lists those who are"))
             }
             Reject::Invalid { .. } | Reject::BadId { .. } => of(StatusCode::BAD_REQUEST, "invalid"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use roundtable::backend::OpenError;
+    use roundtable::core::event::Seq;
+    use roundtable::core::id::{CommandId, NodeId, SessionId};
+
+    use super::*;
+
+    const CANARY: &str = "/srv/canary/roundtable.db";
+
+    #[test]
+    fn store_errors_sent_to_callers_contain_no_paths() {
+        let (text, path) = (|| CANARY.to_owned(), || PathBuf::from(CANARY));
+        let session = SessionId::new("mine").unwrap();
+        let logs = [
+            LogError::Fenced { epoch: 1 },
+            LogError::Conflict { head: Seq(1) },
+            LogError::Duplicate { id: CommandId::new("c1").unwrap() },
+            LogError::Unavailable(text()),
+            LogError::Busy,
+            LogError::Full,
+            LogError::Damaged { session, seq: Seq(1), what: "event 1 is missing".to_owned() },
+        ];
+        let leases = [
+            LeaseError::Held { node: NodeId::new("n1").unwrap() },
+            LeaseError::Unavailable(text()),
+        ];
+        let opens = [
+            OpenError::Missing { directory: path() },
+            OpenError::Newer { file: path(), version: 9, newest: 1 },
+            OpenError::Unusable { path: path(), why: text() },
+        ];
+        let errors = logs.into_iter().map(|error| Error::Engine(error.into()));
+        let errors = errors.chain(leases.into_iter().map(|error| Error::Engine(error.into())));
+        for error in errors.chain(opens.into_iter().map(Error::Open)) {
+            let shown = error.to_string();
+            let problem = Problem::from(error);
+            let sent = serde_json::to_string(&problem.body).unwrap();
+            assert!(!sent.contains("canary") && !sent.contains("/srv"), "{shown}: {sent}");
+            assert!(problem.status.is_server_error(), "{shown}: {sent}");
         }
     }
 }

@@ -10,6 +10,7 @@ use http::{Method, StatusCode};
 
 use crate::access;
 use crate::app::App;
+use crate::bounds::{self, Bounds};
 use crate::gate::{self, Gate};
 use crate::http as api;
 use crate::mcp::{self, McpService};
@@ -50,7 +51,8 @@ pub(crate) fn all() -> Vec<Route> {
 /// The routes behind the gate.
 pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
     let mut router = Router::new();
-    for Route { path, door, handler, .. } in all() {
+    for Route { path, door, handler, operation, .. } in all() {
+        let handler = handler.layer(from_fn_with_state(Bounds::of(&operation), bounds::check));
         let handler = match door {
             Door::Open => handler,
             Door::Known => handler.layer(from_fn_with_state(app.clone(), access::authenticate)),
@@ -70,6 +72,6 @@ async fn unknown() -> Problem {
 }
 
 async fn wrong_method() -> Problem {
-    let what = "this address does not take this method; GET /openapi.json lists what there is";
+    let what = "method not allowed on this path; the Allow header lists those that are";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", what)
 }

@@ -12,11 +12,13 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
-use crate::app::{App, Limits, Shared};
+use crate::app::{App, Approvals, Limits, Shared};
 use crate::connections;
 use crate::gate::Gate;
 use crate::mcp::{self, Mcp, McpService, Memory};
+use crate::quota::{Admissions, Quotas};
 use crate::routes::{self, Door};
+use crate::schema::Schemas;
 use crate::sessions::Sessions;
 
 /// How a server runs.
@@ -31,6 +33,10 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// How much is allowed.
     pub limits: Limits,
+    /// Who decides on tool calls when an MCP client asks for rounds.
+    pub approvals: Approvals,
+    /// What callers may spend and hold. The engine needs the same: see `EngineBuilder::allowances`.
+    pub quotas: Quotas,
 }
 
 /// Why a server does not run.
@@ -66,8 +72,13 @@ impl Server {
             sessions: Sessions::new(engine),
             access: settings.access.clone(),
             limits: settings.limits.clone(),
+            approvals: settings.approvals,
+            quotas: settings.quotas.clone(),
+            admissions: Admissions::default(),
+            schemas: Schemas::default(),
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),
+            exports: Arc::new(Semaphore::new(settings.limits.exports)),
             stopping: CancellationToken::new(),
         });
         Self { app, settings, other_mcp: None }

@@ -8,7 +8,7 @@ use http::Method;
 use http::request::Parts;
 use roundtable::core::Reject;
 use roundtable::core::id::SessionId;
-use roundtable::ports::{Clock, Listed, Selection};
+use roundtable::ports::{Clock, Listed, Quotas, Selection};
 use roundtable::{Engine, Session};
 
 use crate::app::App;
@@ -103,6 +103,11 @@ impl Sessions {
     ) -> Result<Vec<Listed>, Problem> {
         let selection = Selection { tenant: Some(principal.tenant.clone()), ..selection };
         Ok(self.engine.select(&selection, most).await?)
+    }
+
+    /// What sessions spend and hold.
+    pub fn quotas(&self) -> &dyn Quotas {
+        self.engine.driver().parts().store.quotas.as_ref()
     }
 
     /// The engine's clock.

@@ -7,10 +7,13 @@ use roundtable::core::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use roundtable::core::session::{Session, Status as CoreStatus};
 use roundtable::core::settings::Kind as CoreKind;
 use roundtable::core::turn as core_turn;
+use roundtable::debate::Spent;
 use roundtable::ports::Listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::problem::Problem;
 
 /// What kind of session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -83,7 +86,8 @@ pub(crate) struct SessionSummary {
     pub status: Status,
     /// How many rounds are finished.
     pub rounds_completed: u32,
-    /// The round in progress, or the next one to open.
+    /// How many rounds are finished: the same number as `roundsCompleted`, as in every answer.
+    /// The round in progress is `activeRound` of the session.
     pub current_round: u32,
     /// How many events its log has.
     #[schemars(with = "u64")]
@@ -91,6 +95,12 @@ pub(crate) struct SessionSummary {
     /// When it began.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: Timestamp,
+    /// When something last happened in it.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub updated_at: Timestamp,
+    /// Why nobody goes on with it by itself: it crashed again and again. Continuing it tries again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parked: Option<String>,
 }
 
 impl SessionSummary {
@@ -101,9 +111,11 @@ impl SessionSummary {
             topic: listed.summary.topic.clone(),
             status: listed.summary.status.into(),
             rounds_completed: listed.summary.rounds_completed,
-            current_round: listed.summary.current_round,
+            current_round: listed.summary.rounds_completed,
             events: listed.head,
             created_at: listed.created_at,
+            updated_at: listed.updated_at,
+            parked: listed.parked.clone(),
         }
     }
 }
@@ -118,6 +130,9 @@ pub(crate) struct SessionDetail {
     pub total_rounds: Option<u32>,
     /// The round that is open, if one is.
     pub active_round: Option<u32>,
+    /// The ids of those who take part, in seat order.
+    #[schemars(with = "Vec<String>")]
+    pub agent_ids: Vec<AgentId>,
     /// Who takes part, in seat order.
     pub agents: Vec<AgentSummary>,
     /// Questions that wait for an answer. Required ones hold the next round back.
@@ -136,15 +151,16 @@ impl SessionDetail {
             summary: SessionSummary {
                 status: state.status.into(),
                 rounds_completed: state.rounds_completed,
-                current_round: state.current_round(),
+                current_round: state.rounds_completed,
                 events: state.head,
                 ..SessionSummary::of(listed)
             },
             total_rounds: state.settings.total_rounds,
             active_round: state.round.as_ref().map(|round| round.number),
+            agent_ids: state.agents.iter().map(|agent| agent.id.clone()).collect(),
             agents: state.agents.iter().map(agent).collect(),
             pending_context_requests: state.requests.iter().map(ContextRequest::of).collect(),
-            usage: Usage::of(state),
+            usage: Usage::of(Spent::of(&state.account)),
         }
     }
 }
@@ -160,23 +176,27 @@ pub(crate) struct AgentSummary {
     pub model: String,
 }
 
-/// What a session has spent.
+/// What a session has spent: one figure, the same in every answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Usage {
-    /// Model calls.
+    /// Requests to providers, retries and those that failed included.
     pub calls: u64,
     /// Tokens, prompts and replies together.
     pub tokens: u64,
-    /// Dollars, as far as prices are known.
-    pub cost: f64,
+    /// Dollars; null where a price is not known.
+    pub cost: Option<f64>,
+    /// Whether part of it is an estimate, because a provider did not report it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub estimated: bool,
 }
 
 impl Usage {
-    pub fn of(state: &Session) -> Self {
-        let spent = state.account.spent;
+    pub fn of(spent: Spent) -> Self {
+        let Spent { calls, tokens, cost, estimated } = spent;
         #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
-        let cost = spent.cost as f64 / 1e6;
-        Self { calls: spent.calls, tokens: spent.tokens, cost }
+        let cost = cost.map(|cost| cost as f64 / 1e6);
+        Self { calls, tokens, cost, estimated }
     }
 }
 
@@ -188,16 +208,47 @@ pub(crate) enum Priority {
     Optional,
 }
 
-/// Something that an agent wants to know (R000-2).
+/// What a request asks for, and so how it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RequestKind {
+    /// Information: answered with success and result or error.
+    Question,
+    /// May this tool call be run? Answered with decision approve or deny.
+    Approval,
+    /// Did this tool call take effect? Answered with decision happened, did_not_happen or unknown.
+    UnknownOutcome,
+}
+
+/// The tool call that a decision is about.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestedCall {
+    pub tool: String,
+    /// All arguments; missing only for an unknown outcome with more than 64 KiB of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// SHA-256 of tool and arguments.
+    pub digest: String,
+}
+
+/// Something that an agent asks for (R000-2).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ContextRequest {
     /// Name it in contextResults.
     #[schemars(with = "String")]
     pub id: ContextRequestId,
+    pub kind: RequestKind,
     /// Who asks.
     #[schemars(with = "String")]
     pub agent_id: AgentId,
+    /// The name of the agent, where a tool call is concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// The tool call, unless this is a question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<RequestedCall>,
     /// What is asked.
     pub query: String,
     /// Why.
@@ -210,9 +261,21 @@ pub(crate) struct ContextRequest {
 
 impl ContextRequest {
     pub fn of(request: &core::ContextRequest) -> Self {
+        let call = request.about.call();
         Self {
             id: request.id.clone(),
+            kind: match request.kind() {
+                core::RequestKind::Question => RequestKind::Question,
+                core::RequestKind::Approval => RequestKind::Approval,
+                core::RequestKind::UnknownOutcome => RequestKind::UnknownOutcome,
+            },
             agent_id: request.agent.clone(),
+            agent_name: call.map(|call| call.agent_name.clone()),
+            call: call.map(|call| RequestedCall {
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                digest: call.digest.as_str().to_owned(),
+            }),
             query: request.query.clone(),
             reason: request.reason.clone(),
             priority: match request.priority {
@@ -224,19 +287,50 @@ impl ContextRequest {
     }
 }
 
+/// A decision on a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    Approve,
+    Deny,
+    Happened,
+    DidNotHappen,
+    Unknown,
+}
+
+impl From<Decision> for core::Decision {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Approve => Self::Approve,
+            Decision::Deny => Self::Deny,
+            Decision::Happened => Self::Happened,
+            Decision::DidNotHappen => Self::DidNotHappen,
+            Decision::Unknown => Self::Unknown,
+        }
+    }
+}
+
 /// An answer to a context request. That something could not be found out is an answer, too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContextResult {
     /// The id of the request.
+    #[schemars(length(max = 64))]
     pub request_id: String,
-    /// Whether it was found out.
-    pub success: bool,
-    /// What was found out.
+    /// Whether the request was fulfilled. Required for questions; with a decision it follows from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<bool>,
+    /// The decision: approve or deny for an approval; happened, did_not_happen or unknown for an
+    /// unknown outcome. Not for questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// The result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200000))]
     pub result: Option<String>,
-    /// Why it was not.
+    /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 20000))]
     pub error: Option<String>,
 }
 
@@ -248,20 +342,36 @@ pub(crate) struct Answers {
 
 impl Answers {
     /// A text that is no id was never issued as one: it is ignored, and named.
-    pub fn of(results: Vec<ContextResult>) -> Self {
+    ///
+    /// # Errors
+    /// An answer that has neither success nor a decision.
+    pub fn of(results: Vec<ContextResult>) -> Result<Self, Problem> {
         let (mut found, mut warnings) = (Vec::new(), Vec::new());
-        for ContextResult { request_id, success, result, error } in results {
+        for ContextResult { request_id, success, decision, result, error } in results {
+            let shown =
+                || -> String { request_id.chars().filter(|c| !c.is_control()).take(64).collect() };
+            let decision = decision.map(core::Decision::from);
+            let implied = || decision.map(|it| it != core::Decision::Deny);
+            let Some(success) = success.or_else(implied) else {
+                let what = format!(
+                    "contextResults for {}: success is missing; a question needs success, an approval or an unknown outcome needs decision",
+                    shown()
+                );
+                return Err(Problem::bad_request("invalid", what));
+            };
             match request_id.parse() {
-                Ok(request) => found.push(core::ContextResult { request, success, result, error }),
+                Ok(request) => {
+                    found.push(core::ContextResult { request, success, result, error, decision });
+                }
                 Err(_) => {
-                    let shown: String = request_id.chars().take(64).collect();
+                    let shown = shown();
                     warnings.push(format!(
                         "there is no context request {shown}; its result was ignored"
                     ));
                 }
             }
         }
-        Self { results: found, warnings }
+        Ok(Self { results: found, warnings })
     }
 }
 

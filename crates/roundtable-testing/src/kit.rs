@@ -7,7 +7,7 @@ use std::time::Duration;
 use roundtable_backend::MemoryStore;
 use roundtable_core::MessageContext;
 use roundtable_core::agent::Agent;
-use roundtable_core::context_request::ContextResult;
+use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
 use roundtable_core::event::{Body, Event, Opening, RoundEvent, Seq};
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
@@ -121,6 +121,7 @@ pub fn message(session: &SessionId, message_id: &str, text: &str) -> Say {
         sender: "User".to_owned(),
         text: Some(text.to_owned()),
         images: Vec::new(),
+        limits: None,
         on_busy: OnBusy::Queue,
         results: Vec::new(),
     }
@@ -172,4 +173,18 @@ pub async fn until(what: &str, holds: impl Fn() -> bool) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     panic!("it never came to this: {what}");
+}
+
+/// An answer that fits the kind of a request: yes or no to a question, an approval or an unknown
+/// outcome.
+pub fn answer_to(request: &ContextRequest, yes: bool, text: &str) -> ContextResult {
+    let id = request.id.clone();
+    match (request.kind(), yes) {
+        (RequestKind::Question, true) => ContextResult::found(id, text),
+        (RequestKind::Question, false) => ContextResult::not_found(id, text),
+        (RequestKind::Approval, true) => ContextResult::approve(id),
+        (RequestKind::Approval, false) => ContextResult::deny(id, text),
+        (RequestKind::UnknownOutcome, true) => ContextResult::decided(id, Decision::Happened),
+        (RequestKind::UnknownOutcome, false) => ContextResult::decided(id, Decision::Unknown),
+    }
 }

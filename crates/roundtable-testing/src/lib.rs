@@ -17,6 +17,6 @@ mod tool;
 pub use bell::BadBell;
 pub use clock::PausedClock;
 pub use ids::CountedIds;
-pub use kit::{Kit, agent, events_until, go_on, message, opening, rounds, say, until};
+pub use kit::{Kit, agent, answer_to, events_until, go_on, message, opening, rounds, say, until};
 pub use model::{FnModel, RecordingModel};
 pub use tool::{FnTool, Handled};

@@ -93,7 +93,7 @@ impl<'a> Reading<'a> {
     fn take(&mut self, event: &Event) -> Result<bool> {
         if is_dropped(event, self.message_id) {
             let hint = "the message opened no round; open another session, or fork this one";
-            return Err(Reject::NotActive { status: "completed", hint }.into());
+            return Err(Reject::NotActive { status: "completed".into(), hint: hint.into() }.into());
         }
         Ok(self.read(event))
     }

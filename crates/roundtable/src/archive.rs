@@ -1,4 +1,5 @@
-//! A data directory, to be looked at: nothing is claimed, nothing is driven, nothing is changed.
+//! A data directory, to be looked at: nothing is claimed, nothing is driven. A file of an earlier format
+//! is brought up to the present one; nothing else is changed.
 
 mod verify;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use roundtable_backend::SqliteArchive;
 use roundtable_core::Reject;
+use roundtable_core::debate::{Folding, Record};
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{SessionId, TurnId};
 use roundtable_core::session::Session;
@@ -88,6 +90,16 @@ impl Archive {
         let mut events = Vec::new();
         self.each(session, |event| events.push(event.clone())).await?;
         Ok(events)
+    }
+
+    /// The record of a debate, folded page by page; nothing when the session is not a debate.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, or its log cannot be read.
+    pub async fn record(&self, session: &SessionId) -> Result<Option<Record>> {
+        let mut folding = Folding::new(session);
+        self.each(session, |event| folding.take(event)).await?;
+        Ok(folding.finish())
     }
 
     /// The state of a session: the fold of its log.

@@ -9,7 +9,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
-use roundtable_ports::{Clock, DynTool, Embedder, Ids, Model, Store, Tool};
+use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Model, Store, Tool};
 
 use crate::engine::{Defaults, Engine};
 use crate::error::Result;
@@ -128,6 +128,13 @@ impl Builder {
         self
     }
 
+    /// Spends no more per day than this allows, however many processes share the store.
+    #[must_use]
+    pub fn allowances(mut self, allowances: impl Allowances + 'static) -> Self {
+        self.config.allowances = Some(Arc::new(allowances));
+        self
+    }
+
     /// Runs as this configuration says.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
@@ -140,11 +147,16 @@ impl Builder {
     /// # Errors
     /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
     pub async fn build(self) -> Result<Engine> {
-        let store = match (self.store, self.directory) {
-            (Some(store), _) => store,
-            (None, Some(directory)) => Store::of(Arc::new(SqliteStore::open(&directory)?)),
-            (None, None) => Store::of(Arc::new(MemoryStore::new())),
+        let (store, permissions) = match (self.store, self.directory) {
+            (Some(store), _) => (store, Vec::new()),
+            (None, Some(directory)) => {
+                let store = SqliteStore::open(&directory)?;
+                let permissions = store.permission_notices().to_vec();
+                (Store::of(Arc::new(store)), permissions)
+            }
+            (None, None) => (Store::of(Arc::new(MemoryStore::new())), Vec::new()),
         };
+        let defaults = Defaults { permissions, ..self.defaults };
         let parts = Parts {
             node: NodeId::new(&self.ids.fresh())?,
             store,
@@ -155,6 +167,6 @@ impl Builder {
             embedder: Some(self.embedder),
             config: self.config,
         };
-        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))
+        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, defaults))
     }
 }

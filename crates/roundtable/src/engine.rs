@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::debate::Record;
@@ -9,10 +10,11 @@ use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
 use roundtable_core::settings::Kind;
+use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
-use crate::debate::{Debate, DebateBuilder};
+use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
 use crate::talk::Talk;
@@ -22,6 +24,7 @@ use crate::talk::Talk;
 pub struct Engine {
     driver: roundtable_engine::Engine,
     defaults: Arc<Defaults>,
+    folds: Folds,
 }
 
 /// What sessions are made of when nobody says.
@@ -35,6 +38,8 @@ pub(crate) struct Defaults {
     pub max_tokens: Option<u32>,
     /// The agents that can be named.
     pub agents: Vec<Agent>,
+    /// What was too open to other users in the data directory.
+    pub permissions: Vec<PermissionNotice>,
 }
 
 impl Engine {
@@ -44,7 +49,7 @@ impl Engine {
     }
 
     pub(crate) fn new(driver: roundtable_engine::Engine, defaults: Defaults) -> Self {
-        Self { driver, defaults: Arc::new(defaults) }
+        Self { driver, defaults: Arc::new(defaults), folds: Folds::default() }
     }
 
     /// A debate to be held: a panel argues a question in rounds and says how far it agrees.
@@ -54,7 +59,7 @@ impl Engine {
 
     /// A debate of this engine. Whether there is one shows when it is used.
     pub fn find_debate(&self, id: &SessionId) -> Debate {
-        Debate::new(self.session(id))
+        Debate::new(self.session(id), self.folds.clone())
     }
 
     /// Keeps a debate that was exported, to be read. It is over: nobody goes on with it.
@@ -140,6 +145,17 @@ impl Engine {
     /// Stops at once. What was committed is kept.
     pub async fn stop(&self) {
         self.driver.stop().await;
+    }
+
+    /// The calls that were cut off by [`Engine::stop`], or by a shutdown that ran out of time.
+    pub fn cut_calls(&self) -> Vec<CutCall> {
+        self.driver.cut_calls()
+    }
+
+    /// What was too open to other users in the directory of [`Builder::sqlite`] when the engine
+    /// started. The library prints nothing: whoever embeds it decides who is told.
+    pub fn permission_notices(&self) -> &[PermissionNotice] {
+        &self.defaults.permissions
     }
 
     /// The engine underneath, for what this interface does not offer.

@@ -54,7 +54,9 @@ pub mod prelude {
     pub use crate::{Answer, Engine, Events, RoundReport, Session, Since};
     pub use futures_util::StreamExt;
     pub use roundtable_core::agent::Agent;
-    pub use roundtable_core::context_request::{ContextRequest, ContextResult};
+    pub use roundtable_core::context_request::{
+        ContextRequest, ContextResult, Decision, RequestKind,
+    };
     pub use roundtable_core::id::SessionId;
     pub use roundtable_core::message::Image;
     pub use roundtable_core::prompt::{OutputSchema, Params, Prompt, Section};

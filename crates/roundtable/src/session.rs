@@ -1,6 +1,7 @@
 //! A session, as an embedder holds it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt as _};
@@ -13,11 +14,14 @@ use roundtable_core::message::Image;
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
-use roundtable_ports::Receipt;
+use roundtable_ports::{CommandKey, Receipt};
 
 use crate::answer::{RoundReport, collect};
 use crate::error::Result;
 use crate::turn::TurnReading;
+
+/// How often someone who waits looks whether the session is parked.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Where a reader begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +182,38 @@ impl Session {
         Ok(self.handle.command(command, Some(id)).await?)
     }
 
+    pub(crate) async fn send_command(
+        &self,
+        command: Command,
+        key: Option<CommandKey>,
+    ) -> Result<Receipt> {
+        Ok(self.handle.command_keyed(command, key).await?)
+    }
+
+    /// Sends any command under a key that stands for the request that it was made of.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused; then nothing changed.
+    pub async fn command_keyed(&self, command: Command, key: CommandKey) -> Result<Receipt> {
+        Ok(self.handle.command_keyed(command, Some(key)).await?)
+    }
+
+    /// The receipt of what was done under this key.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the key stands for another request.
+    pub async fn find_receipt(&self, key: &CommandKey) -> Result<Option<Receipt>> {
+        Ok(self.handle.find_receipt(key).await?)
+    }
+
+    /// Remembers under a key that its request was answered, where it made nothing happen.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the key stands for another request.
+    pub async fn remember(&self, key: CommandKey) -> Result<Receipt> {
+        self.command_keyed(Command::Provide(Vec::new()), key).await
+    }
+
     /// Remembers something about the session, durably and for all processes, without an event: that
     /// a caller was told of something, for example. Remembering it again changes nothing.
     ///
@@ -207,6 +243,33 @@ impl Session {
     /// [`crate::Error`] when there is no such session.
     pub async fn state(&self) -> Result<roundtable_core::session::Session> {
         Ok(self.handle.state().await?)
+    }
+
+    /// Why the session is parked, if it is: it crashed again and again, and nobody goes on with it by
+    /// itself.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn parked(&self) -> Result<Option<String>> {
+        Ok(self.handle.parked().await?)
+    }
+
+    /// Tries a parked session again. Says whether it was parked. Saying something to it does the same.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store does not take it.
+    pub async fn try_again(&self) -> Result<bool> {
+        Ok(self.handle.try_again().await?)
+    }
+
+    /// Waits until the session is parked, and says why. A store that cannot be read is asked again.
+    pub async fn until_parked(&self) -> String {
+        loop {
+            if let Ok(Some(reason)) = self.handle.parked().await {
+                return reason;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 
     /// Committed events, in order, each exactly once; it ends when the session does.
@@ -306,6 +369,7 @@ impl Session {
             sender: "User".to_owned(),
             text: said.text.map(str::to_owned),
             images: said.images,
+            limits: None,
             on_busy: OnBusy::Queue,
             results: said.results,
         })

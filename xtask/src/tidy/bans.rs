@@ -7,6 +7,8 @@ use super::{Finding, SourceFile};
 const CLI: &str = "roundtable-cli";
 const ENV_WORDS: &[&str] = &["env::var", "env::var_os", "env::vars", "env::vars_os"];
 const PRINT_WORDS: &[&str] = &["print!", "println!", "eprint!", "eprintln!", "dbg!"];
+// What is kept per thread or per task is seen by whoever runs there next.
+const LOCAL_WORDS: &[&str] = &["thread_local!", "task_local!"];
 const VAGUE_NAMES: &[&str] = &["utils", "common", "helpers", "manager", "misc"];
 const CONVERSATION_WORDS: &[&str] = &[
     "struct Conversation",
@@ -64,6 +66,12 @@ fn code(file: &SourceFile) -> Vec<Finding> {
         "the word is session, or the part of one that is meant",
     );
     let Some(module) = inside.strip_prefix("src/") else { return findings };
+    findings.extend(each(
+        file,
+        &code,
+        LOCAL_WORDS,
+        "hidden state; pass a value, or keep it in the task that owns it",
+    ));
     if krate == CORE {
         findings.extend(purity::check_code(file, &code));
     } else if !(krate == CLI && (module == "config.rs" || module.starts_with("config/"))) {
@@ -158,6 +166,20 @@ mod tests {
         ] {
             assert_eq!(places(free, print), [""; 0], "{free}");
         }
+    }
+
+    #[test]
+    fn no_state_is_kept_per_thread_or_task() {
+        let local = "thread_local! {}\nstd::thread_local! {}\ntokio::task_local! {}\n// thread_local!\nthread_local()";
+        for krate in ["engine", "cli", "server", "core", "testing"] {
+            let path = format!("crates/roundtable-{krate}/src/a.rs");
+            let expected = [1, 2, 3].map(|line| format!("{path}:{line}"));
+            let mut found = places(&path, local);
+            found.sort_unstable();
+            assert_eq!(found, expected);
+        }
+        assert_eq!(places("crates/roundtable/tests/it/a.rs", local), [""; 0]);
+        assert_eq!(places("xtask/src/a.rs", local), [""; 0]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use roundtable::core::id::{AgentId, IterationId, SessionId};
 use roundtable::core::message::{Message, ToolAnswer, ToolRequest};
 use roundtable::core::scope::{Place, Scope};
-use roundtable::ports::{Chunk, Listener, Model, ModelRequest, ToolChoice};
+use roundtable::ports::{Attempts, Chunk, Listener, Model, ModelRequest, ToolChoice};
 use roundtable::prelude::ScriptedModel;
 
 use super::talk;
@@ -33,6 +33,7 @@ fn request(agent: &str, iteration: u32, messages: Vec<Message>) -> ModelRequest 
         output: None,
         max_tokens: 4096,
         listener: Listener::default(),
+        attempts: Attempts::default(),
     }
 }
 
@@ -49,7 +50,7 @@ pub async fn tool_loop(model: &ScriptedModel, calls: u32) -> String {
         let answers = asked.iter().map(|call| {
             let to = call.arguments["to"].as_u64().unwrap_or_default();
             let content = talk::count(u32::try_from(to).unwrap_or_default());
-            ToolAnswer { id: call.id.clone(), content, success: true }
+            ToolAnswer { id: call.id.clone(), content, value: None, success: true }
         });
         let answers = answers.collect();
         messages.push(Message::assistant(text, asked));

@@ -7,7 +7,7 @@ use roundtable::core::id::{AgentId, IterationId, SessionId};
 use roundtable::core::message::Message;
 use roundtable::core::scope::{Place, Scope};
 use roundtable::models::Retry;
-use roundtable::ports::{Chunk, Listener, Model as _, ModelRequest, ToolChoice};
+use roundtable::ports::{Attempts, Chunk, Listener, Model as _, ModelRequest, ToolChoice};
 
 use super::talk;
 
@@ -68,5 +68,6 @@ fn request() -> anyhow::Result<ModelRequest> {
         output: None,
         max_tokens: 4096,
         listener: Listener::default(),
+        attempts: Attempts::default(),
     })
 }

@@ -163,8 +163,24 @@ impl Portion<'_> {
                 let sql = "INSERT INTO message_text (rowid, text) VALUES (?1, ?2)";
                 run(sql, params![id, self.text])
             }
+            Row::Reservation { iteration, amount } => run(
+                "INSERT OR REPLACE INTO reservation (session, iteration, owner, calls, tokens, cost) \
+                 VALUES (?1, ?2, '[null,null]', ?3, ?4, ?5)",
+                params![
+                    session,
+                    iteration.as_str(),
+                    amount.calls as i64,
+                    amount.tokens as i64,
+                    amount.cost as i64
+                ],
+            ),
+            Row::ReservationGone { iteration } => run(
+                "DELETE FROM reservation WHERE session = ?1 AND iteration = ?2",
+                params![session, iteration.as_str()],
+            ),
             Row::Seats { .. }
             | Row::Agent { .. }
+            | Row::Opened { .. }
             | Row::Take { .. }
             | Row::Request { .. }
             | Row::RequestGone { .. } => Ok(()),

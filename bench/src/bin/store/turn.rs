@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable::core::agent::Agent;
-use roundtable::core::budget::Usage;
+use roundtable::core::budget::{Spend, Usage};
 use roundtable::core::event::{CallRecord, Event, Opening, Seq, StopReason};
 use roundtable::core::id::SessionId;
 use roundtable::core::input::{Command, Env, Input, OnBusy, Reply, Report, Say};
@@ -31,6 +31,7 @@ impl Commit {
             rows: &self.rows,
             commands: &[],
             summary: &self.summary,
+            spent: Spend::default(),
         }
     }
 
@@ -103,6 +104,7 @@ impl Talk {
             sender: "User".to_owned(),
             text: Some(self.text.clone()),
             images: Vec::new(),
+            limits: None,
             on_busy: OnBusy::Queue,
             results: Vec::new(),
         };

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use roundtable_core::budget::Spend;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
 use roundtable_ports::{
-    Answered, Batch, CommandRecord, LeaseError, Listed, LogError, Ownership, Posted, Selection,
+    Answered, Batch, CommandRecord, Crashes, Listed, LogError, Ownership, Posted, Selection,
     Snapshot,
 };
 use tokio::sync::watch;
 
+use super::quota::{Line, owner_of};
 use super::vectors::Piles;
 
 /// An event with the epoch of the writer who committed it.
@@ -25,16 +27,19 @@ pub struct StoredEvent {
 }
 
 #[derive(Default)]
-struct Kept {
-    epoch: u64,
-    owner: Option<NodeId>,
-    origin: Option<Origin>,
-    events: Vec<StoredEvent>,
-    rows: Vec<Row>,
+pub(super) struct Kept {
+    pub epoch: u64,
+    pub owner: Option<NodeId>,
+    pub crashes: Crashes,
+    pub origin: Option<Origin>,
+    pub events: Vec<StoredEvent>,
+    pub rows: Vec<Row>,
+    /// What was spent, and when.
+    pub spent: Vec<(Timestamp, Spend)>,
     commands: HashMap<CommandId, CommandRecord>,
     snapshot: Option<Snapshot>,
     drafts: BTreeMap<IterationId, String>,
-    summary: Option<Summary>,
+    pub summary: Option<Summary>,
 }
 
 impl Kept {
@@ -53,16 +58,18 @@ impl Kept {
 }
 
 #[derive(Default)]
-struct Tables {
-    sessions: HashMap<SessionId, Kept>,
+pub(super) struct Tables {
+    pub sessions: HashMap<SessionId, Kept>,
     newest: Vec<SessionId>,
     inbox: BTreeMap<(SessionId, CommandId), (Posted, Option<Answered>)>,
-    alive: HashSet<NodeId>,
+    pub alive: HashSet<NodeId>,
+    /// What running model calls may spend.
+    pub line: Line,
 }
 
 impl Tables {
     /// A session that whoever writes owns.
-    fn owned(&mut self, own: &Ownership) -> Result<&mut Kept, LogError> {
+    pub fn owned(&mut self, own: &Ownership) -> Result<&mut Kept, LogError> {
         let nobody = LogError::Fenced { epoch: 0 };
         let kept = self.sessions.get_mut(&own.session).ok_or(nobody)?;
         kept.check(own)?;
@@ -80,7 +87,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    fn tables(&self) -> MutexGuard<'_, Tables> {
+    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,6 +128,7 @@ impl Disk {
     }
 
     pub(super) fn append(&self, own: &Ownership, batch: &Batch<'_>) -> Result<Seq, LogError> {
+        batch.check()?;
         let mut tables = self.tables();
         let is_new = {
             let kept = tables.owned(own)?;
@@ -146,8 +154,12 @@ impl Disk {
             kept.commands
                 .extend(batch.commands.iter().map(|command| (command.id.clone(), command.clone())));
             kept.summary = Some(batch.summary.clone());
+            let spent = batch.events.last().filter(|_| batch.spent != Spend::default());
+            kept.spent.extend(spent.map(|last| (last.at, batch.spent)));
             is_new
         };
+        let owner = tables.sessions.get(&own.session).map(|kept| owner_of(&tables, kept));
+        tables.line.follow(&owner.unwrap_or_default(), batch.rows);
         if is_new {
             tables.newest.push(own.session.clone());
         }
@@ -201,39 +213,6 @@ impl Disk {
         Ok(())
     }
 
-    pub(super) fn claim(
-        &self,
-        session: &SessionId,
-        node: &NodeId,
-    ) -> Result<Ownership, LeaseError> {
-        let mut tables = self.tables();
-        let Tables { sessions, alive, .. } = &mut *tables;
-        let kept = sessions.entry(session.clone()).or_default();
-        match &kept.owner {
-            Some(owner) if owner != node && alive.contains(owner) => {
-                Err(LeaseError::Held { node: owner.clone() })
-            }
-            Some(_) | None => {
-                kept.owner = Some(node.clone());
-                kept.epoch += 1;
-                Ok(Ownership { session: session.clone(), node: node.clone(), epoch: kept.epoch })
-            }
-        }
-    }
-
-    pub(super) fn release(&self, own: &Ownership) {
-        let mut tables = self.tables();
-        let Some(kept) = tables.sessions.get_mut(&own.session) else { return };
-        if kept.epoch != own.epoch {
-            return;
-        }
-        kept.owner = None;
-        // A session that was claimed and never written leaves no trace.
-        if kept.summary.is_none() {
-            tables.sessions.remove(&own.session);
-        }
-    }
-
     pub(super) fn put_draft(
         &self,
         own: &Ownership,
@@ -263,6 +242,8 @@ impl Disk {
             session: session.clone(),
             head: kept.head(),
             created_at: kept.events.first()?.event.at,
+            updated_at: kept.events.last()?.event.at,
+            parked: kept.crashes.parked.clone(),
             summary: kept.summary.clone()?,
         })
     }
@@ -287,8 +268,10 @@ impl Disk {
         let tables = self.tables();
         let due =
             |summary: &Summary| summary.has_work || summary.wake_at.is_some_and(|at| at <= now);
-        let free =
-            |kept: &Kept| kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner));
+        let free = |kept: &Kept| {
+            kept.crashes.parked.is_none()
+                && kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner))
+        };
         let sessions = tables.newest.iter().filter(|id| {
             tables
                 .sessions
@@ -342,8 +325,10 @@ impl Disk {
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
         let tables = self.tables();
-        let free =
-            |kept: &&Kept| kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner));
+        let free = |kept: &&Kept| {
+            kept.crashes.parked.is_none()
+                && kept.owner.as_ref().is_none_or(|owner| !tables.alive.contains(owner))
+        };
         tables
             .sessions
             .values()

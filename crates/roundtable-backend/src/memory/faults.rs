@@ -14,6 +14,10 @@ pub enum Fault {
     Conflict,
     /// It is not done.
     Unavailable,
+    /// It is refused for good.
+    Unstorable,
+    /// There is no room for it.
+    Full,
     /// It is done, and the answer does not arrive.
     AckLost,
     /// It takes this long, and is done then, unless another writer has claimed the session.

@@ -3,6 +3,8 @@
 
 mod disk;
 mod faults;
+mod lease;
+mod quota;
 mod vectors;
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,9 +14,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
+use roundtable_core::quota::{Day, Spending};
 use roundtable_ports::{
-    Answered, Batch, Bell, CommandRecord, Directory, Drafts, Inbox, LeaseError, Leases, Listed,
-    LogError, Ownership, Posted, Rings, Selection, SessionLog, Snapshot,
+    Answered, Batch, Bell, CommandRecord, Crash, Directory, Drafts, Holdings, Inbox, LeaseError,
+    Leases, Listed, LogError, Owner, Ownership, Posted, Quotas, Rings, Selection, SessionLog,
+    Snapshot,
 };
 use tokio::sync::watch;
 
@@ -90,6 +94,8 @@ impl SessionLog for MemoryStore {
             Fault::None => self.disk.append(own, &batch),
             Fault::Conflict => Err(LogError::Conflict { head: batch.expect }),
             Fault::Unavailable => Err(LogError::Unavailable("injected".to_owned())),
+            Fault::Unstorable => Err(LogError::Unstorable { what: "injected".to_owned() }),
+            Fault::Full => Err(LogError::Full),
             Fault::AckLost => {
                 self.disk.append(own, &batch)?;
                 Err(LogError::Unavailable("injected: the answer was lost".to_owned()))
@@ -142,7 +148,7 @@ impl SessionLog for MemoryStore {
 #[async_trait]
 impl Leases for MemoryStore {
     async fn claim_one(&self, session: &SessionId, node: &NodeId) -> Result<Ownership, LeaseError> {
-        self.disk.claim(session, node)
+        self.disk.claim(session, node, false)
     }
 
     async fn renew(&self, node: &NodeId) -> Result<(), LeaseError> {
@@ -157,6 +163,32 @@ impl Leases for MemoryStore {
     async fn release(&self, own: &Ownership) -> Result<(), LeaseError> {
         self.disk.release(own);
         Ok(())
+    }
+
+    async fn claim_alone(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+    ) -> Result<Ownership, LeaseError> {
+        self.disk.claim(session, node, true)
+    }
+
+    async fn settle(&self, own: &Ownership) -> Result<(), LeaseError> {
+        self.disk.settle(own);
+        Ok(())
+    }
+
+    async fn crashed(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+        crash: &Crash,
+    ) -> Result<Option<String>, LeaseError> {
+        Ok(self.disk.crashed(session, node, crash))
+    }
+
+    async fn unpark(&self, session: &SessionId) -> Result<bool, LeaseError> {
+        Ok(self.disk.unpark(session))
     }
 }
 
@@ -221,6 +253,22 @@ impl Directory for MemoryStore {
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
         Ok(self.disk.next_wake())
+    }
+}
+
+#[async_trait]
+impl Quotas for MemoryStore {
+    async fn spending(
+        &self,
+        owner: Option<&Owner>,
+        day: Day,
+        up_to: Option<&IterationId>,
+    ) -> Result<Spending, LogError> {
+        Ok(self.disk.spending(owner, day, up_to))
+    }
+
+    async fn holdings(&self, owner: Option<&Owner>) -> Result<Holdings, LogError> {
+        Ok(self.disk.holdings(owner))
     }
 }
 

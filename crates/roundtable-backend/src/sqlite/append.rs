@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::chain::{Header, genesis};
 use roundtable_core::event::{Event, Origin, Seq};
@@ -14,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::lineage::Lineage;
 use super::seal::{Sealed, seal};
 use super::writer::unavailable;
-use super::{SqliteStore, event_id, lineage, row};
+use super::{SqliteStore, event_id, lineage, quota, row};
 
 /// A batch that outlives its caller: the writer thread has it now.
 struct Owned {
@@ -24,10 +25,12 @@ struct Owned {
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
     summary: Summary,
+    spent: Spend,
 }
 
 impl Owned {
     fn new(batch: &Batch<'_>) -> Result<Self, LogError> {
+        batch.check()?;
         Ok(Self {
             expect: batch.expect,
             origin: batch.origin.cloned(),
@@ -35,6 +38,7 @@ impl Owned {
             rows: batch.rows.to_vec(),
             commands: batch.commands.to_vec(),
             summary: batch.summary.clone(),
+            spent: batch.spent,
         })
     }
 }
@@ -128,6 +132,9 @@ fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq
     for row in &batch.rows {
         row::put(connection, &place, row)?;
     }
+    if let Some(last) = batch.events.last().filter(|_| batch.spent != Spend::default()) {
+        quota::spend(connection, place.number, batch.spent, last.event.at)?;
+    }
     let head = batch.events.last().map_or(place.head, |sealed| sealed.event.seq);
     put_summary(connection, &own.session, head, &hash, batch)?;
     Ok(head)
@@ -141,8 +148,9 @@ fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Lin
     };
     let at = batch.events.first().map_or(0, |sealed| nanoseconds(sealed.event.at));
     let sql = "INSERT INTO session (id, parent, parent_seq, head, head_hash, kind, topic, tenant, status, \
-               rounds_completed, current_round, has_work, wake_at, created_at, updated_at) \
-               VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?7, '', 0, 1, 0, NULL, ?6, ?6)";
+               rounds_completed, current_round, has_work, wake_at, created_at, updated_at, actor) \
+               VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?7, '', 0, 1, 0, NULL, ?6, ?6, \
+               (SELECT actor FROM session WHERE id = ?2))";
     let parent = batch.origin.as_ref().map(|origin| origin.session.as_str());
     let base = batch.origin.as_ref().map_or(Seq(0), |origin| origin.seq);
     let (session, tenant) = (own.session.as_str(), &batch.summary.tenant);
@@ -234,10 +242,11 @@ fn put_summary(
     batch: &Owned,
 ) -> Result<(), LogError> {
     let summary = &batch.summary;
+    let bytes: usize = batch.events.iter().map(|sealed| sealed.body.len()).sum();
     // The tenant stays what it was at the start, so its index is left alone.
     let sql = "UPDATE session SET head = ?2, head_hash = ?3, kind = ?4, topic = ?5, status = ?6, \
                rounds_completed = ?7, current_round = ?8, has_work = ?9, wake_at = ?10, \
-               updated_at = coalesce(?11, updated_at) WHERE id = ?1";
+               updated_at = coalesce(?11, updated_at), bytes = bytes + ?12 WHERE id = ?1";
     let values = params![
         session.as_str(),
         head.0,
@@ -250,6 +259,7 @@ fn put_summary(
         summary.has_work,
         summary.wake_at.map(nanoseconds),
         batch.events.last().map(|sealed| nanoseconds(sealed.event.at)),
+        bytes,
     ];
     execute(connection, sql, values)
 }

@@ -10,10 +10,10 @@ use roundtable_core::projection::Summary;
 use roundtable_ports::{Listed, LogError, Snapshot};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::file::DataFile;
+use super::file::{DataFile, why_not};
 use super::reader::Readers;
 use super::writer::unavailable;
-use super::{FILE, OpenError, directory, read, schema};
+use super::{FILE, OpenError, SqliteStore, directory, read, schema};
 
 /// A store in a directory, to be read only. Others may write it meanwhile.
 pub struct SqliteArchive {
@@ -47,6 +47,7 @@ pub struct SnapshotRow {
 
 impl SqliteArchive {
     /// Opens the store in a directory, which has to be there.
+    /// A file of an earlier format is brought up to the present one first.
     ///
     /// # Errors
     /// [`OpenError`] when there is none, or its file cannot be used.
@@ -61,16 +62,16 @@ impl SqliteArchive {
         let version = file
             .connect_to_read()
             .and_then(|found| schema::version(&found))
-            .map_err(|error| unusable(error.to_string()))?;
+            .map_err(|error| unusable(why_not(&error)))?;
         let newest = schema::NEWEST;
         match version {
             // A process was ended before it had made the first table.
             0 => Err(missing()),
             version if version > newest => Err(OpenError::Newer { file: path, version, newest }),
-            version if version < newest => Err(unusable(format!(
-                "it has format {version}, and reading takes format {newest}; \
-                 run a command that writes it once, and it is brought up to date"
-            ))),
+            version if version < newest => {
+                drop(SqliteStore::open(directory)?);
+                Self::open(directory)
+            }
             _ => Ok(Self { readers: Readers::new(file.clone()), file }),
         }
     }

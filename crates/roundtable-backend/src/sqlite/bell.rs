@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use tokio::sync::watch;
 
 use super::SqliteStore;
-use super::file::DataFile;
+use super::file::{DataFile, why_not};
 
 /// How often the file is looked at for what other processes did.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -44,7 +44,7 @@ pub(super) struct Doorbell {
 impl Doorbell {
     pub fn start(file: &DataFile) -> Result<Self, String> {
         let shared = Arc::new(Shared::default());
-        let connection = file.connect_to_read().map_err(|error| error.to_string())?;
+        let connection = file.connect_to_read().map_err(|error| why_not(&error))?;
         let (stop, stopped) = mpsc::channel();
         let looking = shared.clone();
         let thread = std::thread::Builder::new()

@@ -12,27 +12,33 @@ use super::append::nanoseconds;
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
-const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at";
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at, updated_at, \
+                       (SELECT parked FROM lease WHERE lease.session = session.id)";
 
 /// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
 /// sessions with work or a time are looked at, however many there are.
 const DUE: &str = "SELECT session.id FROM session LEFT JOIN lease ON lease.session = session.id \
                    WHERE (has_work OR wake_at IS NOT NULL) AND (has_work OR wake_at <= ?2) \
                    AND (lease.owner IS NULL OR lease.owner NOT IN (SELECT value FROM json_each(?1))) \
+                   AND lease.parked IS NULL \
                    LIMIT ?3";
 
 /// When the first session that nobody drives becomes due: the index has them in this order.
 const NEXT: &str = "SELECT wake_at FROM session LEFT JOIN lease ON lease.session = session.id \
                     WHERE (has_work OR wake_at IS NOT NULL) AND wake_at IS NOT NULL \
                     AND (lease.owner IS NULL OR lease.owner NOT IN (SELECT value FROM json_each(?1))) \
+                   AND lease.parked IS NULL \
                     ORDER BY wake_at LIMIT 1";
 
 fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
     let (session, head) = (row.get::<_, String>(0)?, Seq(row.get(1)?));
     let (Ok(session), Some(summary)) = (session.parse(), summary(row)?) else { return Ok(None) };
-    let created_at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(10)?));
-    let created_at = created_at.unwrap_or_default();
-    Ok(Some(Listed { session, head, created_at, summary }))
+    let at = |index: usize| -> rusqlite::Result<Timestamp> {
+        let at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(index)?));
+        Ok(at.unwrap_or_default())
+    };
+    let (created_at, updated_at, parked) = (at(10)?, at(11)?, row.get(12)?);
+    Ok(Some(Listed { session, head, created_at, updated_at, parked, summary }))
 }
 
 /// The summary in a row; nothing when its words make no sense.

@@ -123,6 +123,9 @@ fn erase(connection: &Connection, own: &Ownership, words: &Words) -> Result<Vec<
         Words::Of(seqs) => seqs.clone(),
         Words::By(sender) => said_by(connection, &place, sender)?,
     };
+    let about = seqs.iter().map(|seq| requests_about(connection, &place, *seq));
+    let about: Vec<Vec<Seq>> = about.collect::<Result<_, _>>()?;
+    seqs.extend(about.into_iter().flatten());
     seqs.sort_unstable();
     seqs.dedup();
     // All of them may go, or none does.
@@ -144,6 +147,24 @@ fn said_by(connection: &Connection, place: &Lineage, sender: &str) -> Result<Vec
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     let seqs = statement
         .query_map(params![place.number, sender], |row| row.get(0).map(Seq))
+        .and_then(Iterator::collect);
+    seqs.map_err(|error| unavailable(&error))
+}
+
+/// The requests that repeat the arguments of a tool call: approvals and unknown outcomes show them.
+fn requests_about(
+    connection: &Connection,
+    place: &Lineage,
+    seq: Seq,
+) -> Result<Vec<Seq>, LogError> {
+    let Some(id) = event_id(place.number, seq) else { return Ok(Vec::new()) };
+    let sql = "SELECT request.id & 0xffffffff FROM event AS call JOIN event AS request \
+               ON request.tool_call = call.tool_call AND request.kind = 'context_requested' \
+               AND request.id BETWEEN ?2 << 32 AND (?2 << 32) | 0xffffffff \
+               WHERE call.id = ?1 AND call.kind = 'tool_call_requested'";
+    let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
+    let seqs = statement
+        .query_map(params![id, place.number], |row| row.get(0).map(Seq))
         .and_then(Iterator::collect);
     seqs.map_err(|error| unavailable(&error))
 }

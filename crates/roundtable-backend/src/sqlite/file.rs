@@ -7,8 +7,9 @@ use roundtable_ports::LogError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-/// How long a connection waits for its turn, in steps of [`STEP`].
-const STEPS: i32 = 30_000;
+/// How long a connection waits for its turn, in steps of [`STEP`]. Not longer: whoever waits for the
+/// write lock of another process has to be told in time, and is tried again.
+const STEPS: i32 = 4_000;
 
 /// How long one step of waiting is. Short and always the same: with SQLite's own growing pauses a
 /// process could miss its turn for seconds beside one that writes all the time.
@@ -53,18 +54,20 @@ impl DataFile {
         if identity(&self.path) == self.identity {
             return Ok(());
         }
-        let what = format!(
-            "{} is not the file that was opened: it was moved or replaced; restart this process",
-            self.path.display()
-        );
-        Err(LogError::Unavailable(what))
+        // Callers elsewhere read it: the path of the file is none of their business.
+        let what = "the database is not the file that was opened: it was moved or replaced; \
+                    restart this process";
+        Err(LogError::Unavailable(what.to_owned()))
     }
 
     /// A connection that waits for its turn and loses nothing that it acknowledged.
     pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
         let mut connection = Connection::open(path)?;
-        Self::be_patient(&mut connection)?;
+        // It waits by itself, step by step: with a connection that waits as well, each step would take
+        // as long as all of them.
+        connection.busy_timeout(std::time::Duration::ZERO)?;
         begin_log(&connection)?;
+        Self::be_patient(&mut connection)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "journal_size_limit", KEPT_LOG)?;
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -126,6 +129,15 @@ fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Why a file cannot be opened, for whoever owns it.
+pub(super) fn why_not(error: &rusqlite::Error) -> String {
+    if is_busy(error) {
+        return "another process holds a lock on it; try again when that process is done, or end it"
+            .to_owned();
+    }
+    error.to_string()
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

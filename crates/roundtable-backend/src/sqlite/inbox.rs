@@ -1,7 +1,9 @@
 //! Commands for sessions that another process owns.
 
 use async_trait::async_trait;
+use roundtable_core::digest::Digest;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
+use roundtable_core::json::{MAX_BODY_LEVELS, text_levels};
 use roundtable_ports::{Answered, Inbox, LogError, Posted, Rings};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -13,6 +15,9 @@ use super::writer::unavailable;
 /// it is gone, and it was never acknowledged.
 const KEPT: i64 = 3600;
 
+/// Id, session, command and digest of a row.
+type Waiting = (String, String, String, Option<String>);
+
 fn json<T>(result: serde_json::Result<T>) -> Result<T, LogError> {
     result.map_err(|error| LogError::Unavailable(error.to_string()))
 }
@@ -21,16 +26,23 @@ fn json<T>(result: serde_json::Result<T>) -> Result<T, LogError> {
 impl Inbox for SqliteStore {
     async fn post(&self, posted: &Posted) -> Result<(), LogError> {
         let command = json(serde_json::to_string(&posted.command))?;
+        // The process that owns the session could not read it.
+        if text_levels(command.as_bytes()) > MAX_BODY_LEVELS {
+            let what = "the command is nested too deeply".to_owned();
+            return Err(LogError::Unstorable { what });
+        }
+        let digest = posted.digest.clone();
         let (id, session) = (posted.id.clone(), posted.session.clone());
         let put = move |connection: &Connection| {
             let sql = "DELETE FROM inbox WHERE at < unixepoch() - ?1";
             execute(connection, sql, params![KEPT])?;
-            let sql = "INSERT OR IGNORE INTO inbox (id, session, command, at) VALUES (?1, ?2, ?3, unixepoch())";
-            execute(connection, sql, params![id.as_str(), session.as_str(), command])?;
-            let sql = "SELECT 1 FROM inbox WHERE id = ?1 AND session = ?2 AND command = ?3";
+            let sql = "INSERT OR IGNORE INTO inbox (id, session, command, digest, at) VALUES (?1, ?2, ?3, ?4, unixepoch())";
+            let digest = digest.as_ref().map(Digest::as_str);
+            execute(connection, sql, params![id.as_str(), session.as_str(), command, digest])?;
+            let sql = "SELECT 1 FROM inbox WHERE id = ?1 AND session = ?2 AND command = ?3 AND digest IS ?4";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-            let same = statement.exists(params![id.as_str(), session.as_str(), command]);
+            let same = statement.exists(params![id.as_str(), session.as_str(), command, digest]);
             match same.map_err(|error| unavailable(&error))? {
                 true => Ok(()),
                 false => Err(LogError::Duplicate { id: id.clone() }),
@@ -42,21 +54,23 @@ impl Inbox for SqliteStore {
     async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
         let node = node.clone();
         let list = move |connection: &Connection| {
-            let sql = "SELECT inbox.id, inbox.session, inbox.command FROM inbox \
+            let sql = "SELECT inbox.id, inbox.session, inbox.command, inbox.digest FROM inbox \
                        JOIN lease ON lease.session = inbox.session AND lease.owner = ?1 \
                        WHERE inbox.answer IS NULL ORDER BY inbox.number";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-            let rows = statement
-                .query_map([node.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-            rows.and_then(Iterator::collect::<rusqlite::Result<Vec<(String, String, String)>>>)
+            let rows = statement.query_map([node.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            });
+            rows.and_then(Iterator::collect::<rusqlite::Result<Vec<Waiting>>>)
                 .map_err(|error| unavailable(&error))
         };
         let rows = self.readers.read(list).await?;
         // What cannot be read was left by a newer version: another process may know it.
-        let posted = rows.into_iter().filter_map(|(id, session, command)| {
+        let posted = rows.into_iter().filter_map(|(id, session, command, digest)| {
             let command = serde_json::from_str(&command).ok()?;
-            Some(Posted { id: id.parse().ok()?, session: session.parse().ok()?, command })
+            let (id, session) = (id.parse().ok()?, session.parse().ok()?);
+            Some(Posted { id, session, command, digest: digest.map(Digest::from_stored) })
         });
         Ok(posted.collect())
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use roundtable_core::id::NodeId;
 
 use super::file::{identity, identity_of};
+use super::private;
 
 /// How often a lock that someone just looks at is tried again.
 const TRIES: u32 = 200;
@@ -52,7 +53,7 @@ impl Liveness {
         if own.contains_key(node) {
             return Ok(());
         }
-        std::fs::create_dir_all(&self.directory)?;
+        private::make_directory(&self.directory)?;
         own.insert(node.clone(), self.take(node)?);
         drop(own);
         self.living();
@@ -62,7 +63,9 @@ impl Liveness {
     fn take(&self, node: &NodeId) -> io::Result<File> {
         let path = self.file(node.as_str());
         for _ in 0..TRIES {
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            let mut options = OpenOptions::new();
+            let options = options.create(true).truncate(false).write(true);
+            let file = private::owners_alone(options).open(&path)?;
             match try_lock(file, &path)? {
                 Tried::Taken(file) => return Ok(file),
                 Tried::Gone => {}

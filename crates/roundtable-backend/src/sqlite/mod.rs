@@ -11,6 +11,8 @@ mod inbox;
 mod lease;
 mod lineage;
 mod liveness;
+mod private;
+mod quota;
 mod read;
 mod reader;
 mod row;
@@ -30,8 +32,9 @@ use roundtable_core::event::Seq;
 pub use archive::{SessionRow, SnapshotRow, SqliteArchive};
 use bell::Doorbell;
 pub use erase::{EraseError, Words};
-use file::DataFile;
+use file::{DataFile, why_not};
 use liveness::Liveness;
+pub use private::PermissionNotice;
 use reader::Readers;
 pub use scene::{SceneMessage, SceneRound};
 use shelf::Shelf;
@@ -108,6 +111,7 @@ pub struct SqliteStore {
     liveness: Liveness,
     shelf: Arc<Shelf>,
     file: DataFile,
+    permissions: Vec<PermissionNotice>,
 }
 
 impl SqliteStore {
@@ -125,31 +129,39 @@ impl SqliteStore {
     /// # Errors
     /// [`OpenError`] when the directory or its file cannot be used.
     pub fn open_within(directory: &Path, bytes: u64) -> Result<Self, OpenError> {
-        make_directory(directory).map_err(|error| unusable(directory, &error))?;
         let path = directory.join(FILE);
-        let mut connection = DataFile::connect(&path).map_err(|error| unusable(&path, &error))?;
-        limit_pages(&connection, bytes).map_err(|error| unusable(&path, &error))?;
+        let permissions = prepare_directory(directory)?;
+        // SQLite gives the files beside it the permissions of this one.
+        private::make_file(&path).map_err(|error| unusable(&path, &error))?;
+        let mut connection =
+            DataFile::connect(&path).map_err(|error| unusable(&path, &why_not(&error)))?;
+        limit_pages(&connection, bytes).map_err(|error| unusable(&path, &why_not(&error)))?;
         schema::migrate(&mut connection).map_err(|trouble| match trouble {
             Trouble::Newer { version, newest } => {
                 OpenError::Newer { file: path.clone(), version, newest }
             }
             Trouble::Foreign => unusable(&path, &"it is the database of another program"),
-            Trouble::Sqlite(error) => unusable(&path, &error),
+            Trouble::Sqlite(error) => unusable(&path, &why_not(&error)),
         })?;
         let file = DataFile::at(path.clone());
         let bell = Doorbell::start(&file).map_err(|error| unusable(&path, &error))?;
         let readers = Readers::new(file.clone());
-        DataFile::make_room(&connection).map_err(|error| unusable(&path, &error))?;
+        DataFile::make_room(&connection).map_err(|error| unusable(&path, &why_not(&error)))?;
         let writer =
             Writer::start(connection, file.clone()).map_err(|error| unusable(&path, &error))?;
         let liveness = Liveness::new(directory.join("nodes"));
         let shelf = Arc::new(Shelf::new());
-        Ok(Self { bell, readers, writer, liveness, shelf, file })
+        Ok(Self { bell, readers, writer, liveness, shelf, file, permissions })
     }
 
     /// The file.
     pub fn file(&self) -> &Path {
         self.file.path()
+    }
+
+    /// What was too open to other users when the store was opened.
+    pub fn permission_notices(&self) -> &[PermissionNotice] {
+        &self.permissions
     }
 }
 
@@ -157,12 +169,14 @@ fn unusable(path: &Path, why: &dyn std::fmt::Display) -> OpenError {
     OpenError::Unusable { path: path.to_owned(), why: why.to_string() }
 }
 
-/// Conversations are nobody else's business: a directory that is made here is its owner's alone.
-fn make_directory(directory: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(directory)
+/// Makes a data directory that is its owner's alone, and closes one that exists to other users.
+/// Says what was too open.
+///
+/// # Errors
+/// [`OpenError`] when there is none and it cannot be made.
+pub fn prepare_directory(directory: &Path) -> Result<Vec<PermissionNotice>, OpenError> {
+    private::make_directory(directory).map_err(|error| unusable(directory, &error))?;
+    Ok(private::tighten(directory))
 }
 
 fn limit_pages(connection: &rusqlite::Connection, bytes: u64) -> rusqlite::Result<()> {

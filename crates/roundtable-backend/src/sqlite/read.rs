@@ -7,6 +7,7 @@ use roundtable_core::digest::Digest;
 use roundtable_core::event::chain::{Header, body_digest};
 use roundtable_core::event::{Body, Event, Seq};
 use roundtable_core::id::{CommandId, SessionId};
+use roundtable_core::json::parse_stored;
 use roundtable_core::scope::Place;
 use roundtable_ports::{CommandRecord, LogError, Snapshot};
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
@@ -227,7 +228,7 @@ impl Stored {
         let body = match self.body {
             None => Body::Redacted,
             Some(body) => {
-                let data = serde_json::from_str(&body).map_err(|error| error.to_string())?;
+                let data = parse_stored(&body).map_err(|error| error.to_string())?;
                 Body::from_parts(&self.kind, self.version, data)
                     .map_err(|error| error.to_string())?
             }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::append::{execute as run, nanoseconds, word};
 use super::lineage::{self, Lineage};
+use super::quota;
 
 pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result<(), LogError> {
     let session = place.number;
@@ -79,6 +80,14 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
                 params![session, request.as_str(), agent.as_str(), body, nanoseconds(*at)],
             )
         }
+        Row::Opened { actor } => {
+            let sql = "UPDATE session SET actor = ?2 WHERE number = ?1";
+            run(connection, sql, params![session, actor])
+        }
+        Row::Reservation { iteration, amount } => {
+            quota::reserve(connection, session, iteration, *amount)
+        }
+        Row::ReservationGone { iteration } => quota::release(connection, session, iteration),
         Row::RequestGone { request } => run(
             connection,
             "DELETE FROM request WHERE session = ?1 AND id = ?2",

@@ -8,8 +8,13 @@ use super::Trouble;
 use super::writer::unavailable;
 
 /// The steps from an empty file to the form that this build uses.
-const STEPS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: [&str; 5] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
+];
 
 /// The form that this build uses.
 pub(super) const NEWEST: usize = STEPS.len();

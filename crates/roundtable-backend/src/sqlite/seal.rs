@@ -6,6 +6,7 @@ use std::sync::Arc;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::Event;
 use roundtable_core::event::chain::body_digest;
+use roundtable_core::json;
 use roundtable_ports::LogError;
 
 /// How many bytes of chance each body gets.
@@ -28,6 +29,11 @@ impl Sealed {
             .to_parts()
             .map_err(|error| LogError::Unavailable(format!("an event has no form: {error}")))?;
         let (body, mut salt) = (data.to_string(), [0; SALT]);
+        let levels = json::text_levels(body.as_bytes());
+        if levels > json::MAX_BODY_LEVELS {
+            let what = format!("an event is nested {levels} levels deep, and no reader takes that");
+            return Err(LogError::Unstorable { what });
+        }
         getrandom::fill(&mut salt)
             .map_err(|error| LogError::Unavailable(format!("no chance to be had: {error}")))?;
         let digest = body_digest(&salt, body.as_bytes());

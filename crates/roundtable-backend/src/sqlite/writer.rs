@@ -10,7 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use roundtable_ports::LogError;
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::file::DataFile;
@@ -299,10 +299,24 @@ fn gather(
     }
 }
 
-/// What a caller is told of an error.
+/// What a caller is told of an error: without the path of the file, which SQLite adds to some.
 pub(super) fn unavailable(error: &rusqlite::Error) -> LogError {
     stop_if_the_disk_lies(error);
-    LogError::Unavailable(error.to_string())
+    if is_full(error) {
+        return LogError::Full;
+    }
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LogError::Busy,
+        Some(ErrorCode::CannotOpen) => {
+            LogError::Unavailable("the database file cannot be opened".to_owned())
+        }
+        _ => LogError::Unavailable(error.to_string()),
+    }
+}
+
+/// A limit on the size of files shows as a write that failed, a full disk as what it is.
+fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
 /// After a failed sync nobody knows what is on disk, and trying again may report success for data

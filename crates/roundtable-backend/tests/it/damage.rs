@@ -54,7 +54,7 @@ async fn f18_a_change_in_any_column_is_found_at_its_event() {
         ("epoch = epoch + 1", broken),
         ("at = at + 1", broken),
         ("kind = 'session_paused'", broken),
-        ("version = 2", broken),
+        ("version = 7", broken),
         ("round = 'rnd_x'", broken),
         ("turn = 'trn_x'", broken),
         ("iteration = 'itr_x'", broken),

@@ -124,6 +124,7 @@ async fn what_was_made_of_the_words_goes_with_them() {
         id: id(name),
         session: session("lake"),
         command: say(&session("lake"), name, text),
+        digest: None,
     };
     for (name, text) in [("c1", text.as_str()), ("c2", &text), ("c3", "Not in the log yet.")] {
         store.inbox.post(&posted(name, text)).await.unwrap();

@@ -15,6 +15,7 @@ mod disk;
 mod erase;
 mod golden;
 mod lease;
+mod lock;
 mod memory;
 mod migration;
 mod process;

@@ -36,6 +36,7 @@ async fn open(store: &MemoryStore, own: &Ownership) -> Result<Seq, LogError> {
         rows: &[],
         commands: &[],
         summary: &Summary::of(&live.session),
+        spent: roundtable_core::budget::Spend::default(),
     };
     store.append(own, batch).await
 }
@@ -77,6 +78,7 @@ async fn a_fault_does_what_it_says_and_the_disk_shows_whether_it_was_committed()
         (Fault::None, Some(Ok(Seq(1))), 1),
         (Fault::Conflict, conflict, 0),
         (Fault::Unavailable, unavailable("injected"), 0),
+        (Fault::Unstorable, Some(Err(LogError::Unstorable { what: "injected".to_owned() })), 0),
         (Fault::AckLost, unavailable("injected: the answer was lost"), 1),
         (Fault::Fenced, Some(Err(LogError::Fenced { epoch: 2 })), 0),
         (Fault::CrashBefore, None, 0),

@@ -86,6 +86,7 @@ async fn long(store: &Store, name: &SessionId, most: u64) {
             rows: &rows,
             commands: &[],
             summary,
+            spent: roundtable_core::budget::Spend::default(),
         };
         head = store.log.append(&own, batch).await.unwrap();
     }

@@ -182,6 +182,7 @@ pub async fn append_opening(store: &Store, session: &SessionId, node: &NodeId) {
         rows: &rows,
         commands: &[],
         summary: &Summary::of(&live.session),
+        spent: roundtable_core::budget::Spend::default(),
     };
     store.log.append(&own, batch).await.unwrap();
     store.leases.release(&own).await.unwrap();

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use roundtable::core::budget::Limits;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
@@ -61,18 +62,21 @@ impl Shown {
 pub(crate) struct GoOn {
     /// The session.
     session: SessionId,
-    /// What to say; an answer, if the session waits for one. A debate goes on without it, too: then
-    /// it asks for what it waits for.
+    /// What to say; an answer, if an agent asked a question. Without it, a debate goes on, and asks for
+    /// what it waits for; another session asks for the decisions that its tool calls wait for.
     text: Option<String>,
     #[command(flatten)]
     shown: Shown,
+    /// Set what the whole debate may spend, what it has spent included: calls=N, tokens=N, dollars=N.
+    #[arg(long, value_name = "LIMITS", value_parser = debate::budget::read)]
+    budget: Option<Limits>,
     /// Print every event as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let said = Said { text: &options.question, images: options.shown.read()? };
+    let said = Said { text: Some(&options.question), images: options.shown.read()? };
     let id = config.chosen_agent()?;
     let needs = config.needs(&id);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -95,12 +99,24 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
     let (session, text) = (&options.session, &options.text);
     let state = state(config, session).await?;
     if state.settings.debate.is_some() {
-        return debate::go_on(config, session, &state.agents, text.clone(), options.json).await;
+        return debate::go_on(
+            config,
+            session,
+            &state.agents,
+            text.clone(),
+            options.budget,
+            options.json,
+        )
+        .await;
     }
-    let Some(text) = text else {
-        bail!("say something: {}", config.command(&format!("continue {session} \"…\"")));
-    };
-    let said = Said { text, images: options.shown.read()? };
+    let is_parked = config.archive()?.find(session).await?.is_some_and(|it| it.parked.is_some());
+    if text.is_none() && !is_parked && !state.requests.iter().any(crate::approval::is_decision) {
+        bail!(
+            "Nothing to decide; pass a message: {}",
+            config.command(&format!("continue {session} \"…\""))
+        );
+    }
+    let said = Said { text: text.as_deref(), images: options.shown.read()? };
     let agents = state.agents;
     let needs = Needs::of(&agents);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -112,6 +128,7 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
         show.speaker(&agent.name, &model, "as the session records it");
     }
     let talk = Talk::new(running.engine.session(session), show);
+    talk.session.try_again().await?;
     finish(config, &running, talk, said, &trouble).await
 }
 
@@ -140,12 +157,17 @@ async fn finish(
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    let parked = talk.session.clone();
     let (end, code) = tokio::select! {
         end = talk.say(&running.engine, said) => (end, None),
+        reason = parked.until_parked() => {
+            let told = crate::show::parked(config, parked.id(), &reason);
+            (Err(anyhow::anyhow!(told)), None)
+        }
         code = signals.next() => {
             talk.show.stopping();
-            signals.drain(&running.engine).await;
-            (Ok(End::Stopped), Some(code))
+            let drained = signals.drain(&running.engine).await;
+            (Ok(End::Stopped), Some(drained.code(code)))
         }
     };
     running.shutdown().await;
@@ -153,6 +175,10 @@ async fn finish(
     match end? {
         End::Answered { questions } => talk.show.end(&questions, &again),
         End::Stopped => talk.show.end(&[], &again),
+        End::Waits => {
+            talk.show.waits(&config.command(&format!("continue {}", talk.session.id())));
+            return Ok(code.unwrap_or(ExitCode::from(debate::WAITS)));
+        }
         End::Failed { error } => bail!(trouble.explain(config, &error, &again)),
     }
     Ok(code.unwrap_or(ExitCode::SUCCESS))

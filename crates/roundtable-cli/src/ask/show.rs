@@ -9,7 +9,7 @@ use roundtable::core::id::{IterationId, TurnId};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
-use crate::{out, voice};
+use crate::{approval, out, voice};
 
 /// How much of a tool's arguments or result is shown.
 const SHOWN: usize = 120;
@@ -33,19 +33,35 @@ impl Show {
         self.note(&voice::introduced(name, model, why));
     }
 
+    /// Shows a turn that began before.
+    pub fn joins(&mut self, seat: &TurnId) {
+        self.seat = Some(seat.clone());
+    }
+
     pub fn stopping(&self) {
         self.note("\nStopping: what runs is finished and recorded; another signal stops at once.");
     }
 
     pub fn approval(&self, request: &ContextRequest) {
-        self.note(&format!("{} [y/N]", request.query));
+        self.note(&approval::shown(request));
+    }
+
+    /// Asks again for an answer that counts.
+    pub fn undecided(&self, request: &ContextRequest) {
+        self.note(approval::again(request));
+    }
+
+    pub fn waits(&self, again: &str) {
+        self.note(&format!(
+            "Nobody decided; the tool was not called, and the request stays open.\nDecide: {again}"
+        ));
     }
 
     pub fn update(&mut self, update: &Update) {
         match update {
             Update::Event(event) if self.json => {
                 let line = serde_json::to_string(event.as_ref()).unwrap_or_default();
-                put(&format!("{line}\n"));
+                put(&out::json_line(line));
             }
             Update::Event(event) => self.event(event),
             Update::Delta(delta) => {

@@ -13,7 +13,7 @@ use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use super::show::Show;
-use crate::approval::{self, is_approval};
+use crate::approval::{self, is_approval, is_decision};
 use crate::prompt::Prompt;
 
 /// How it ended.
@@ -24,6 +24,8 @@ pub(super) enum End {
     Failed { error: String },
     /// It was stopped; the session goes on when it is continued.
     Stopped,
+    /// A tool call waits for a decision, and nobody is there.
+    Waits,
 }
 
 /// A session that is talked to.
@@ -41,7 +43,8 @@ pub(super) struct Talk {
 
 /// What is said to the agents.
 pub(super) struct Said<'a> {
-    pub text: &'a str,
+    /// Nothing decides what is pending, and lets the open round go on.
+    pub text: Option<&'a str>,
     pub images: Vec<Image>,
 }
 
@@ -62,25 +65,41 @@ impl Talk {
     pub async fn say(&mut self, engine: &Engine, said: Said<'_>) -> anyhow::Result<End> {
         let Said { text, images } = said;
         let state = self.session.state().await?;
-        let message_id = format!("msg_{}", engine.driver().parts().ids.fresh());
-        let (approvals, asked): (Vec<_>, Vec<_>) =
-            state.requests.into_iter().partition(is_approval);
-        // What the agents wait for comes first: the text is the answer.
-        let results: Vec<ContextResult> =
-            asked.into_iter().map(|asked| ContextResult::found(asked.id, text)).collect();
-        let say = Say {
-            context: MessageContext::new(&message_id, self.session.id(), None)?,
-            sender: "User".to_owned(),
-            text: results.is_empty().then(|| text.to_owned()),
-            images,
-            on_busy: OnBusy::Queue,
-            results,
-        };
+        let (decisions, asked): (Vec<_>, Vec<_>) =
+            state.requests.into_iter().partition(is_decision);
         let mut updates = self.session.updates(Since::After(state.head)).await?;
-        self.session.command(Command::Say(say)).await?;
-        for approval in approvals {
-            self.ask_approval(approval);
+        // Tool calls that wait are decided first: a text decides nothing.
+        for request in &decisions {
+            if !self.decide(request).await? {
+                return Ok(End::Waits);
+            }
         }
+        let message_id = match (text, &state.round) {
+            (Some(text), _) => {
+                let message_id = format!("msg_{}", engine.driver().parts().ids.fresh());
+                // What the agents ask comes first: the text is the answer.
+                let results: Vec<ContextResult> =
+                    asked.into_iter().map(|asked| ContextResult::found(asked.id, text)).collect();
+                let say = Say {
+                    context: MessageContext::new(&message_id, self.session.id(), None)?,
+                    sender: "User".to_owned(),
+                    text: results.is_empty().then(|| text.to_owned()),
+                    images,
+                    limits: None,
+                    on_busy: OnBusy::Queue,
+                    results,
+                };
+                self.session.command(Command::Say(say)).await?;
+                message_id
+            }
+            (None, Some(round)) => {
+                self.round = Some(round.id.clone());
+                let seat = round.turns.iter().find(|turn| turn.parent.is_none());
+                seat.into_iter().for_each(|turn| self.show.joins(&turn.id));
+                round.input.message_id().to_owned()
+            }
+            (None, None) => return Ok(self.end()),
+        };
         loop {
             tokio::select! {
                 biased;
@@ -92,9 +111,10 @@ impl Talk {
                         return Ok(self.end());
                     }
                 }
-                line = self.prompt.answer(), if !self.approvals.is_empty() => {
+                line = self.prompt.line(), if !self.approvals.is_empty() => {
                     let line = line.context("reading the answer from standard input")?;
-                    self.answer(line).await?;
+                    let Some(line) = line else { return Ok(End::Waits) };
+                    self.answer(&line).await?;
                 }
             }
         }
@@ -116,6 +136,9 @@ impl Talk {
             }
             Body::Context(ContextEvent::ContextProvided(result)) => {
                 self.approvals.retain(|request| request.id != result.request);
+            }
+            Body::Context(ContextEvent::ContextWithdrawn { request: withdrawn }) => {
+                self.approvals.retain(|request| request.id != *withdrawn);
             }
             Body::Turn(event_body) if self.is_ours(event) => self.note_turn(event_body),
             Body::Round(RoundEvent::RoundClosed { .. }) => return self.is_ours(event),
@@ -168,9 +191,29 @@ impl Talk {
         }
     }
 
-    async fn answer(&mut self, line: Option<String>) -> anyhow::Result<()> {
-        let Some(request) = self.approvals.pop_front() else { return Ok(()) };
-        self.session.provide(vec![approval::decided(request, line.as_deref())]).await?;
+    async fn answer(&mut self, line: &str) -> anyhow::Result<()> {
+        let Some(request) = self.approvals.front() else { return Ok(()) };
+        let Some(decided) = approval::decided(request, line) else {
+            self.show.undecided(request);
+            return Ok(());
+        };
+        self.approvals.pop_front();
+        self.session.provide(vec![decided]).await?;
         Ok(())
+    }
+
+    /// Asks until someone decides; false when nobody is there.
+    async fn decide(&mut self, request: &ContextRequest) -> anyhow::Result<bool> {
+        self.show.approval(request);
+        loop {
+            let line =
+                self.prompt.line().await.context("reading the answer from standard input")?;
+            let Some(line) = line else { return Ok(false) };
+            if let Some(decided) = approval::decided(request, &line) {
+                self.session.provide(vec![decided]).await?;
+                return Ok(true);
+            }
+            self.show.undecided(request);
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use super::mistake::Mistakes;
-use super::{Config, Options, Wishes, schema};
+use super::trust_command;
+use super::{Config, Options, Scope, Wishes, schema};
 use crate::out;
 
 /// What to do with the configuration.
@@ -24,15 +25,23 @@ pub(crate) enum Command {
     },
     /// Print the JSON Schema of roundtable.toml, for editors
     Schema,
+    /// Trust ./roundtable.toml as it is now: show what it names, and ask
+    Trust(trust_command::Options),
+    /// Withdraw the trust in ./roundtable.toml
+    Untrust,
 }
 
 pub(crate) fn run(options: &Options, command: &Command) -> anyhow::Result<ExitCode> {
     let text = match command {
-        Command::Show { json: true, wishes } => Config::read(options, wishes)?.json_lines(),
-        Command::Show { json: false, wishes } => {
-            out::plain(&Config::read(options, wishes)?.lines())
+        Command::Show { json: true, wishes } => {
+            Config::read(options, wishes, Scope::Project)?.json_lines()
         }
-        Command::Check { wishes } => check(&Config::read(options, wishes)?)?,
+        Command::Show { json: false, wishes } => {
+            out::plain(&Config::read(options, wishes, Scope::Project)?.lines())
+        }
+        Command::Check { wishes } => check(&Config::read(options, wishes, Scope::Project)?)?,
+        Command::Trust(trust) => return trust_command::trust(options, trust),
+        Command::Untrust => trust_command::untrust()?,
         Command::Schema => format!("{}\n", serde_json::to_string_pretty(&schema::schema())?),
     };
     out::put(&text)?;
@@ -43,7 +52,7 @@ fn check(config: &Config) -> anyhow::Result<String> {
     if let Some(mistakes) = Mistakes::of(config.mistakes()) {
         return Err(mistakes.into());
     }
-    let file = config.path.as_ref().map(|path| path.display().to_string());
+    let file = config.source.as_ref().map(|source| source.path.display().to_string());
     let file = file.unwrap_or_else(|| "no configuration file".to_owned());
     let (model, why) = config.speaking();
     Ok(format!("{file}: everything goes together; {model} speaks by default ({why})\n"))

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use roundtable::core::budget::Limits;
 use roundtable::models::Secret;
+use roundtable_server::Quota;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -33,6 +34,8 @@ pub(crate) struct File {
     pub mcp: BTreeMap<String, Mcp>,
     /// How `roundtable serve` and `roundtable mcp` answer.
     pub server: ServerEntry,
+    /// What all callers of the server together may spend and hold.
+    pub limits: LimitsEntry,
     /// Who may use the server, and as whom.
     pub token: Vec<Token>,
 }
@@ -317,6 +320,59 @@ pub(crate) struct ServerEntry {
     /// Some clients give up after 30 seconds.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub wait_budget_ms: Option<u64>,
+    /// How long a stop waits for calls that are running before it cuts them off; 30 seconds if
+    /// nothing is set.
+    #[schemars(range(min = 0, max = 3_600_000))]
+    pub drain_ms: Option<u64>,
+    /// Who decides on tool calls that need approval, and on unknown outcomes, when an MCP client asks
+    /// for rounds: person (asked by the client, at the terminal or over HTTP) or caller (also the
+    /// calling model).
+    pub approvals: Option<Approvals>,
+}
+
+/// Who decides on tool calls over MCP.
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Approvals {
+    Person,
+    Caller,
+}
+
+/// What callers of the server may spend and hold. Absent means unlimited. A day is a UTC day.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Limits")]
+pub(crate) struct LimitsEntry {
+    /// Model calls per day.
+    pub calls_per_day: Option<u64>,
+    /// Tokens per day, prompts and replies together.
+    pub tokens_per_day: Option<u64>,
+    /// Dollars per day. Models without a known price are refused then.
+    #[schemars(range(min = 0.0))]
+    pub dollars_per_day: Option<f64>,
+    /// Rounds that run at once.
+    pub running_rounds: Option<u64>,
+    /// Sessions.
+    pub sessions: Option<u64>,
+    /// Bytes of stored events.
+    pub stored_bytes: Option<u64>,
+    /// Open event streams, in one process.
+    pub streams: Option<u64>,
+}
+
+impl LimitsEntry {
+    pub fn quota(&self) -> Quota {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+        let cost = self.dollars_per_day.map(|dollars| (dollars.max(0.0) * 1e6).round() as u64);
+        let (calls, tokens) = (self.calls_per_day, self.tokens_per_day);
+        Quota {
+            daily: Limits { calls, tokens, cost, time_ms: None },
+            running_rounds: self.running_rounds,
+            sessions: self.sessions,
+            stored_bytes: self.stored_bytes,
+            streams: self.streams,
+        }
+    }
 }
 
 /// Who may use the server.
@@ -332,6 +388,8 @@ pub(crate) struct Token {
     pub actor: Option<String>,
     /// For which tenant.
     pub tenant: Option<String>,
+    /// What the sessions of this actor and tenant may spend and hold.
+    pub limits: LimitsEntry,
 }
 
 /// What is never shown; JSON Schema's word for it is `writeOnly`.

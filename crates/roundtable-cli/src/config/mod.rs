@@ -13,20 +13,24 @@ mod origin;
 mod place;
 mod reference;
 mod schema;
+mod sensitive;
 mod server;
 mod show;
+mod source;
 mod stamp;
+mod trust;
+mod trust_command;
 mod validate;
 mod variables;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use roundtable::Archive;
 use roundtable::backend::OpenError;
 use roundtable::models::Catalog;
 use serde::Deserialize as _;
 
-pub(crate) use build::{Needs, Running, Toolbox, Watch};
+pub(crate) use build::{Needs, Running, Toolbox, Watch, built};
 pub(crate) use choice::SCRIPTED;
 pub(crate) use command::{Command, run};
 use file::File;
@@ -34,7 +38,10 @@ use layers::Layers;
 use mistake::{Mistake, Mistakes};
 use origin::{Key, Origin};
 use place::Platform;
+pub(crate) use source::Scope;
+use source::{Content, Source, Standing};
 pub(crate) use stamp::Stamp;
+use trust::{Trust, Untrusted};
 
 /// What every command takes.
 #[derive(clap::Args, Clone)]
@@ -42,8 +49,8 @@ pub(crate) struct Options {
     /// Where sessions are kept; also ROUNDTABLE_DATA_DIR [default: the platform's data directory]
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// The configuration; also ROUNDTABLE_CONFIG [default: ./roundtable.toml, then the platform's
-    /// configuration directory]
+    /// The configuration; also ROUNDTABLE_CONFIG [default: ./roundtable.toml except for `mcp` and
+    /// `serve`, then the platform's configuration directory]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -81,7 +88,9 @@ pub(crate) struct Config {
     file: File,
     catalog: Catalog,
     /// The file that was read.
-    path: Option<PathBuf>,
+    source: Option<Source>,
+    /// The file in the current directory that a server does not read.
+    ignored: Option<PathBuf>,
     /// The file as it was then.
     stamp: Stamp,
     /// How it was asked for.
@@ -90,13 +99,28 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    pub fn read(options: &Options, wishes: &Wishes) -> anyhow::Result<Self> {
+    /// Reads what a command is to run with. A project file that names programs, URLs, keys or
+    /// directories is refused unless the user trusts it.
+    pub fn read(options: &Options, wishes: &Wishes, scope: Scope) -> anyhow::Result<Self> {
+        let source =
+            place::config_file(options.config.as_deref(), scope, Platform::here(), &variable);
+        let is_unread = scope == Scope::Own
+            && source.as_ref().is_none_or(|source| source.standing == Standing::Own);
+        let ignored = is_unread.then(|| place::ignored_file(Platform::here(), &variable)).flatten();
+        Ok(Self { ignored, ..Self::read_source(source, options, wishes)? })
+    }
+
+    fn read_source(
+        source: Option<Source>,
+        options: &Options,
+        wishes: &Wishes,
+    ) -> anyhow::Result<Self> {
         // Before it is read: what changes meanwhile is noticed later.
-        let stamp = Stamp::take(options);
-        let (mut layers, path) = read_file(options.config.as_deref())?;
-        if let Some(misfits) = Mistakes::of(mistake::misfits(&layers)) {
-            return Err(misfits.into());
-        }
+        let stamp = Stamp::take(source.as_ref());
+        let mut layers = match &source {
+            Some(source) => trusted_layers(source)?,
+            None => Layers::default(),
+        };
         let catalog = reference::catalog(&layers)?;
         variables::overlay(&mut layers, &catalog, &variable);
         for (part, flag, said) in
@@ -138,16 +162,27 @@ impl Config {
             layers,
             file,
             catalog,
-            path,
+            source,
+            ignored: None,
             stamp,
             options,
             wishes,
         })
     }
 
-    /// The same, as the file is now.
+    /// The same, as the file is now: the file that was read at the start, never another one.
     pub fn read_again(&self) -> anyhow::Result<Self> {
-        Self::read(&self.options, &self.wishes)
+        Self::read_source(self.source.clone(), &self.options, &self.wishes)
+    }
+
+    /// What to tell whoever started a server beside a file that it does not read.
+    pub fn ignored_notice(&self) -> Option<String> {
+        let path = place::quoted(&std::path::absolute(self.ignored.as_ref()?).ok()?);
+        Some(format!(
+            "{} in this directory is ignored: servers read only your own configuration. \
+             Pass `--config {path}` to use it.",
+            place::NAME
+        ))
     }
 
     /// The sessions, to be looked at.
@@ -181,15 +216,25 @@ fn again_arguments(options: &Options) -> Vec<String> {
     said.flat_map(|(flag, path)| [flag.to_owned(), absolute(path).display().to_string()]).collect()
 }
 
-fn read_file(flag: Option<&Path>) -> anyhow::Result<(Layers, Option<PathBuf>)> {
-    let Some((path, named)) = place::config_file(flag, Platform::here(), &variable) else {
-        return Ok((Layers::default(), None));
-    };
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let what = format!("{} cannot be read: {error}", path.display());
-        Mistakes::from(Mistake { origin: named, key: Key::default(), what })
-    })?;
-    Ok((Layers::of_file(path.clone(), &text).map_err(Mistakes::from)?, Some(path)))
+/// What a file sets, if it may.
+fn trusted_layers(source: &Source) -> anyhow::Result<Layers> {
+    let content = source.read()?;
+    let layers = parse(source, &content)?;
+    if source.standing == Standing::Project {
+        let entries = sensitive::entries(&layers);
+        let trust = Trust::of_user(Platform::here(), &variable);
+        let is_trusted = || trust.as_ref().is_some_and(|trust| trust.has(source, &content));
+        if !entries.is_empty() && !is_trusted() {
+            let changed = trust.is_some_and(|trust| trust.knows(source));
+            return Err(Untrusted::new(source, entries, changed).into());
+        }
+    }
+    Ok(layers)
+}
+
+fn parse(source: &Source, content: &Content) -> Result<Layers, Mistakes> {
+    let layers = Layers::of_file(source.path.clone(), &content.text)?;
+    Mistakes::of(mistake::misfits(&layers)).map_or(Ok(layers), Err)
 }
 
 /// A variable; one that is set to nothing is as good as none.
@@ -200,5 +245,5 @@ fn variable(name: &str) -> Option<String> {
 
 /// Whether an error is a matter of configuration, and so of how the command was used.
 pub(crate) fn is_mistake(error: &anyhow::Error) -> bool {
-    error.is::<Mistakes>()
+    error.is::<Mistakes>() || error.is::<Untrusted>()
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::origin::Origin;
+use super::source::{self, Scope, Source, Standing};
 use super::variables::Variable;
 
 /// Where a system keeps the files of programs.
@@ -24,7 +25,7 @@ impl Platform {
     }
 
     /// Where configurations are kept.
-    fn config_dir(self, variable: Variable<'_>) -> Option<PathBuf> {
+    pub fn config_dir(self, variable: Variable<'_>) -> Option<PathBuf> {
         self.directory(variable, "XDG_CONFIG_HOME", ".config")
     }
 
@@ -42,23 +43,48 @@ impl Platform {
     }
 }
 
-/// The configuration file, if there is one, and who named it. One that was named has to be there.
+/// The name of a configuration file.
+pub(super) const NAME: &str = "roundtable.toml";
+
+/// The configuration file, if there is one. One that was named has to exist.
 pub(super) fn config_file(
     flag: Option<&Path>,
+    scope: Scope,
     platform: Platform,
     variable: Variable<'_>,
-) -> Option<(PathBuf, Origin)> {
+) -> Option<Source> {
     let named = flag.map(|path| (path.to_owned(), Origin::Flag("--config"))).or_else(|| {
         let name = "ROUNDTABLE_CONFIG";
         Some((PathBuf::from(variable(name)?), Origin::Variable(name.to_owned())))
     });
-    named.or_else(|| {
-        let name = "roundtable.toml";
-        let usual = platform.config_dir(variable).map(|directory| directory.join(name));
-        let places = [Some(PathBuf::from(name)), usual];
-        let found = places.into_iter().flatten().find(|path| path.is_file());
-        found.map(|path| (path, Origin::usual()))
-    })
+    if let Some((path, origin)) = named {
+        return Some(Source::new(path, Standing::Named, origin));
+    }
+    let own = own_file(platform, variable);
+    match (scope, project_file(own.as_deref())) {
+        (Scope::Project, Some(path)) => Some(Source::new(path, Standing::Project, Origin::usual())),
+        (Scope::Project, None) | (Scope::Own, _) => {
+            Some(Source::new(own?, Standing::Own, Origin::usual()))
+        }
+    }
+}
+
+/// The user's own file, if it exists.
+fn own_file(platform: Platform, variable: Variable<'_>) -> Option<PathBuf> {
+    let path = platform.config_dir(variable)?.join(NAME);
+    path.is_file().then_some(path)
+}
+
+/// The file in the current directory, unless it is the user's own.
+fn project_file(own: Option<&Path>) -> Option<PathBuf> {
+    let path = PathBuf::from(NAME);
+    let is_own = own.is_some_and(|own| source::is_same(own, &path));
+    (path.is_file() && !is_own).then_some(path)
+}
+
+/// The file in the current directory that a server does not read.
+pub(super) fn ignored_file(platform: Platform, variable: Variable<'_>) -> Option<PathBuf> {
+    project_file(own_file(platform, variable).as_deref())
 }
 
 /// A path as a shell takes it.

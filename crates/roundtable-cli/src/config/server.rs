@@ -4,9 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use roundtable_server::{Access, Limits, Principal, Settings, Tokens};
+use roundtable_server::{
+    Access, Approvals as ServerApprovals, Limits, Principal, Quotas, Settings, Table, Tokens,
+};
 
 use super::Config;
+use super::file::{Approvals, Token};
 use super::mistake::Mistakes;
 use super::origin::Key;
 
@@ -46,8 +49,17 @@ impl Config {
         Settings {
             limits,
             access: Access::from(self.tokens()),
+            quotas: {
+                let quotas = Quotas::default();
+                quotas.replace(self.limits());
+                quotas
+            },
             hosts: server.hosts.clone(),
             origins: server.origins.clone(),
+            approvals: match server.approvals {
+                Some(Approvals::Caller) => ServerApprovals::Caller,
+                Some(Approvals::Person) | None => ServerApprovals::Person,
+            },
         }
     }
 
@@ -57,6 +69,16 @@ impl Config {
         let wrong = self.mistakes().into_iter();
         let wrong = wrong.filter(|mistake| mistake.key.0.first().is_some_and(|it| it == "token"));
         Mistakes::of(wrong.collect()).map_or(Ok(()), Err)
+    }
+
+    /// What callers may spend and hold.
+    pub fn limits(&self) -> Table {
+        let table = Table::server(self.file.limits.quota());
+        let of = |table: Table, token: &Token| match &token.actor {
+            Some(actor) => table.caller(token.tenant.as_deref(), actor, token.limits.quota()),
+            None => table,
+        };
+        self.file.token.iter().fold(table, of)
     }
 
     /// Those who may call.

@@ -14,8 +14,8 @@ const WIDTH: usize = 64;
 impl Config {
     /// For people.
     pub fn lines(&self) -> String {
-        let file = match &self.path {
-            Some(path) => format!("# {}\n", path.display()),
+        let file = match &self.source {
+            Some(source) => format!("# {}\n", source.path.display()),
             None => "# no configuration file; `roundtable config schema` says what one can hold\n"
                 .to_owned(),
         };
@@ -111,7 +111,8 @@ impl Config {
     }
 }
 
-fn without_secrets(value: &Value) -> Value {
+/// A value without passwords and queries in the URLs in it.
+pub(super) fn without_secrets(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(schema::without_secrets(text)),
         Value::Array(values) => Value::Array(values.iter().map(without_secrets).collect()),

@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::place::{self, Platform};
-use super::{Config, Options};
+use super::Config;
+use super::source::Source;
 
 /// A file as it is from outside. Files that are replaced by another differ even when they are as long
 /// and as old.
@@ -20,11 +20,10 @@ struct Traits {
 }
 
 impl Stamp {
-    /// Looks at the file that would be read now.
-    pub(super) fn take(options: &Options) -> Self {
-        let found =
-            place::config_file(options.config.as_deref(), Platform::here(), &super::variable);
-        Self(found.map(|(path, _)| {
+    /// Looks at the file.
+    pub(super) fn take(source: Option<&Source>) -> Self {
+        Self(source.map(|source| {
+            let path = source.absolute.clone();
             let traits = std::fs::metadata(&path).ok().map(|it| Traits {
                 written: it.modified().ok(),
                 length: it.len(),
@@ -43,6 +42,6 @@ impl Config {
 
     /// The file as it is now.
     pub fn stamp_now(&self) -> Stamp {
-        Stamp::take(&self.options)
+        Stamp::take(self.source.as_ref())
     }
 }

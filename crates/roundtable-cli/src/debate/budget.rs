@@ -3,7 +3,7 @@
 use roundtable::core::budget::Limits;
 
 /// Reads `calls=N,tokens=N,dollars=N`.
-pub(super) fn read(text: &str) -> Result<Limits, String> {
+pub(crate) fn read(text: &str) -> Result<Limits, String> {
     let mut limits = Limits::default();
     for part in text.split(',') {
         let how = "say calls=N, tokens=N or dollars=N, several with commas between them";

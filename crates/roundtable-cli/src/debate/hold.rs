@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use anyhow::Context as _;
+use roundtable::core::budget::Limits;
 use roundtable::core::context_request::Priority;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
 use roundtable::core::id::RoundId;
@@ -33,6 +34,8 @@ pub(super) struct Hold {
     approvals: VecDeque<ContextRequest>,
     /// What the command line says: an answer, if one is asked for, else what the next round is about.
     text: Option<String>,
+    /// What the whole debate may spend from the next round on, if that changes.
+    budget: Option<Limits>,
     /// The round that is watched, once it is open.
     round: Option<RoundId>,
     /// What happened up to here is told, not asked.
@@ -43,14 +46,19 @@ impl Hold {
     pub fn new(debate: Debate, show: Show, text: Option<String>) -> Self {
         let prompt = Prompt::default();
         let (approvals, past) = (VecDeque::new(), Seq(0));
-        Self { debate, show, prompt, approvals, text, round: None, past }
+        Self { debate, show, prompt, approvals, text, budget: None, round: None, past }
+    }
+
+    /// The same with another budget for the whole debate.
+    pub fn with_budget(self, budget: Option<Limits>) -> Self {
+        Self { budget, ..self }
     }
 
     /// Goes on with a debate: joins the round that is running, or begins the next.
     pub async fn go_on(&mut self) -> anyhow::Result<End> {
         let state = self.debate.session().state().await?;
         let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
-        let first = running.unwrap_or(state.last_number + 1);
+        let first = running.unwrap_or_else(|| state.next_number());
         self.show.going_on(first, state.head);
         self.past = state.head;
         let mut updates = self.debate.session().updates(Since::Start).await?;
@@ -70,7 +78,12 @@ impl Hold {
         }
         if state.last_number == 0 {
             let focus = self.text.take().or(Some(state.topic));
-            let wish = Continue { focus, after_round: Some(0), ..Continue::default() };
+            let wish = Continue {
+                focus,
+                after_round: Some(0),
+                budget: self.budget,
+                ..Continue::default()
+            };
             let begun = self.debate.continue_round(wish).await?;
             return self.run(updates, begun.number).await;
         }
@@ -91,7 +104,11 @@ impl Hold {
     async fn run(&mut self, mut updates: Subscription, first: u32) -> anyhow::Result<End> {
         let mut number = first;
         loop {
-            self.until_closed(&mut updates, number).await?;
+            if !self.until_closed(&mut updates, number).await? {
+                self.show
+                    .note("Nobody decided; the tool was not called, and the request stays open.");
+                return Ok(End::Waits);
+            }
             let record = self.debate.record().await?;
             let findings = self.debate.findings(Some(number)).await?;
             match findings.standing {
@@ -123,6 +140,7 @@ impl Hold {
             focus: self.text.take(),
             results,
             after_round: Some(findings.number),
+            budget: self.budget.take(),
             ..Continue::default()
         };
         // Whether it may go on is not decided here: someone else may have answered meanwhile.
@@ -143,9 +161,18 @@ impl Hold {
         requests: &[ContextRequest],
         results: &mut Vec<ContextResult>,
     ) -> anyhow::Result<bool> {
-        let said = if requests.is_empty() { None } else { self.text.take() };
+        let questions = requests.iter().any(|request| !approval::is_decision(request));
+        let said = if questions { self.text.take() } else { None };
         for (index, request) in requests.iter().enumerate() {
             let id = request.id.clone();
+            if approval::is_decision(request) {
+                self.show.approval(request);
+                match self.decision(request).await? {
+                    Some(decided) => results.push(decided),
+                    None => return Ok(false),
+                }
+                continue;
+            }
             if let Some(text) = &said {
                 results.push(ContextResult::found(id, text));
                 continue;
@@ -164,11 +191,28 @@ impl Hold {
         Ok(true)
     }
 
+    /// Asks until someone decides; nothing when nobody is there.
+    async fn decision(
+        &mut self,
+        request: &ContextRequest,
+    ) -> anyhow::Result<Option<ContextResult>> {
+        loop {
+            let line =
+                self.prompt.line().await.context("reading the answer from standard input")?;
+            let Some(line) = line else { return Ok(None) };
+            if let Some(decided) = approval::decided(request, &line) {
+                return Ok(Some(decided));
+            }
+            self.show.undecided(request);
+        }
+    }
+
+    /// Shows a round until it is over; false when it waits for a decision and nobody is there.
     async fn until_closed(
         &mut self,
         updates: &mut Subscription,
         number: u32,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         loop {
             tokio::select! {
                 biased;
@@ -177,15 +221,20 @@ impl Hold {
                     self.show.update(&update);
                     let Update::Event(event) = update else { continue };
                     if self.note_event(&event, number) {
-                        return Ok(());
+                        return Ok(true);
                     }
                 }
                 line = self.prompt.line(), if !self.approvals.is_empty() => {
                     let line = line.context("reading the answer from standard input")?;
-                    if let Some(request) = self.approvals.pop_front() {
-                        let decided = approval::decided(request, line.as_deref());
-                        self.debate.provide(vec![decided]).await?;
-                    }
+                    let Some(line) = line else { return Ok(false) };
+                    let Some(request) = self.approvals.front().cloned() else { continue };
+                    let Some(decided) = approval::decided(&request, &line) else {
+                        self.show.undecided(&request);
+                        continue;
+                    };
+                    self.approvals.pop_front();
+                    let receipt = self.debate.provide(vec![decided]).await?;
+                    receipt.warnings.iter().for_each(|warning| self.show.note(warning));
                 }
             }
         }
@@ -222,6 +271,9 @@ impl Hold {
             }
             Body::Context(ContextEvent::ContextProvided(result)) => {
                 self.approvals.retain(|request| request.id != result.request);
+            }
+            Body::Context(ContextEvent::ContextWithdrawn { request: withdrawn }) => {
+                self.approvals.retain(|request| request.id != *withdrawn);
             }
             Body::Session(SessionEvent::SessionCompleted { .. }) => return true,
             _ => {}

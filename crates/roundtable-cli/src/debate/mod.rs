@@ -1,7 +1,7 @@
 //! `roundtable debate`, and `continue` for debates: a panel argues a question, round by round.
 
 mod board;
-mod budget;
+pub(crate) mod budget;
 mod hold;
 mod panel;
 mod progress;
@@ -14,7 +14,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use roundtable::core::budget::Limits;
+use roundtable::core::budget::{Exhausted, Limits};
+use roundtable::core::debate::Record;
+use roundtable::core::event::{RoundOutcome, TurnOutcome};
 use roundtable::core::id::SessionId;
 use roundtable::core::session::Status;
 use roundtable::prelude::*;
@@ -27,7 +29,7 @@ use hold::{End, Hold};
 use show::Show;
 
 /// What a run is told that waits for an answer nobody is there to give.
-const WAITS: u8 = 3;
+pub(crate) const WAITS: u8 = 3;
 
 /// What is argued, by whom, and how.
 #[derive(clap::Args)]
@@ -106,6 +108,7 @@ pub(crate) async fn go_on(
     session: &SessionId,
     agents: &[Agent],
     text: Option<String>,
+    budget: Option<Limits>,
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
@@ -117,6 +120,7 @@ pub(crate) async fn go_on(
         show.note(&voice::introduced("The panel", &model, "as the session records it"));
     }
     let debate = running.engine.find_debate(session);
+    debate.session().try_again().await?;
     let record = debate.record().await?;
     if record.status == Status::Completed {
         let why = record.completed_because.unwrap_or_else(|| "it was ended".to_owned());
@@ -124,7 +128,7 @@ pub(crate) async fn go_on(
         running.shutdown().await;
         bail!("the debate is over ({why}); `{read}` shows what it came to");
     }
-    let hold = Hold::new(debate, show, text);
+    let hold = Hold::new(debate, show, text).with_budget(budget);
     finish(config, &running, hold, Begin::Again, signals, &trouble).await
 }
 
@@ -143,25 +147,32 @@ async fn finish(
     mut signals: Signals,
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
+    let parked = hold.debate.session().clone();
     let held = async {
         match begin {
             Begin::Anew => hold.watch().await,
             Begin::Again => hold.go_on().await,
         }
     };
-    let (end, stopped) = tokio::select! {
+    let (end, mut stopped) = tokio::select! {
         end = held => (Some(end), None),
+        reason = parked.until_parked() => {
+            let told = crate::show::parked(config, parked.id(), &reason);
+            (Some(Err(anyhow::anyhow!(told))), None)
+        }
         code = signals.next() => (None, Some(code)),
     };
-    if stopped.is_some() {
+    if let Some(code) = &mut stopped {
         hold.show.stopping();
-        signals.drain(&running.engine).await;
+        *code = signals.drain(&running.engine).await.code(*code);
     }
     let debate = hold.debate.clone();
     let record = debate.record().await;
     running.shutdown().await;
     let id = debate.id();
-    let again = config.command(&format!("continue {id}"));
+    let more = record.as_ref().ok().and_then(spent_limit);
+    let more = more.map_or_else(String::new, |limit| format!(" --budget {limit}"));
+    let again = config.command(&format!("continue {id}{more}"));
     let show = &mut hold.show;
     let code = match end.transpose()? {
         Some(End::Failed { error }) => bail!(trouble.explain(config, &error, &again)),
@@ -173,7 +184,13 @@ async fn finish(
     let findings = record.last_round().and_then(|number| record.findings(number));
     let over = record.status == Status::Completed;
     let asks = findings.as_ref().is_some_and(|findings| !findings.requests.is_empty());
+    let decides = findings
+        .as_ref()
+        .is_some_and(|findings| findings.requests.iter().any(crate::approval::is_decision));
     let next = match (over, asks) {
+        (false, true) if decides => {
+            format!("Decide and go on: {}", config.command(&format!("continue {id}")))
+        }
         (true, _) => format!("Minutes: {}", config.command(&format!("export {id}"))),
         (false, true) => {
             format!("Answer and go on: {}", config.command(&format!("continue {id} \"…\"")))
@@ -194,4 +211,15 @@ fn perspective(text: &str) -> Perspective {
         Some((name, about)) => Perspective::new(name.trim()).describing(about.trim()),
         None => Perspective::new(text.trim()),
     }
+}
+
+/// The limit that has to be raised before the last round can be run again, if one was spent in it.
+fn spent_limit(record: &Record) -> Option<&'static str> {
+    let round = record.rounds.last().filter(|round| round.outcome == Some(RoundOutcome::Failed))?;
+    round.turns.iter().find_map(|turn| match turn.outcome {
+        Some(TurnOutcome::Exhausted { budget: Exhausted::Calls }) => Some("calls=N"),
+        Some(TurnOutcome::Exhausted { budget: Exhausted::Tokens }) => Some("tokens=N"),
+        Some(TurnOutcome::Exhausted { budget: Exhausted::Cost }) => Some("dollars=N"),
+        _ => None,
+    })
 }

@@ -123,7 +123,8 @@ pub(super) fn spent(spent: Spent) -> String {
         calls => format!("{calls} model calls"),
     };
     let cost = spent.cost.filter(|cost| *cost > 0).map(|cost| format!(" ({})", dollars(cost)));
-    format!("{calls} and {} tokens{}", spent.tokens, cost.unwrap_or_default())
+    let estimated = if spent.estimated { ", partly estimated" } else { "" };
+    format!("{calls} and {} tokens{}{estimated}", spent.tokens, cost.unwrap_or_default())
 }
 
 /// What it may cost, when that is known and something.

@@ -19,7 +19,7 @@ use super::progress::Progress;
 use super::words::readable;
 use super::wrap::{Wrap, wrapped};
 use super::{panel, report};
-use crate::out;
+use crate::{approval, out};
 
 /// The widest lines that are pleasant to read.
 const WIDEST: usize = 100;
@@ -117,7 +117,12 @@ impl Show {
 
     pub fn approval(&mut self, request: &ContextRequest) {
         self.break_off();
-        self.note(&format!("{} [y/N]", request.query));
+        self.note(&approval::shown(request));
+    }
+
+    /// Asks again for an answer that counts.
+    pub fn undecided(&self, request: &ContextRequest) {
+        self.note(approval::again(request));
     }
 
     /// What an agent wants to know.
@@ -141,7 +146,7 @@ impl Show {
     fn event(&mut self, event: &Event) {
         if self.paper == Paper::Json {
             if event.seq > self.after {
-                put(&format!("{}\n", serde_json::to_string(event).unwrap_or_default()));
+                put(&out::json_line(serde_json::to_string(event).unwrap_or_default()));
             }
             return self.board.take(event);
         }

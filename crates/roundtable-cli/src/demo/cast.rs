@@ -126,6 +126,7 @@ pub(super) fn input(
         sender: "User".to_owned(),
         text: (round == 1).then(|| play.question().to_owned()),
         images: Vec::new(),
+        limits: None,
         on_busy: OnBusy::Queue,
         results: Vec::new(),
     };

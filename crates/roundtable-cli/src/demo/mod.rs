@@ -14,7 +14,7 @@ use roundtable::core::session::Status;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
-use crate::config::Config;
+use crate::config::{Config, built};
 use crate::prompt::Prompt;
 use crate::signal::Signals;
 use cast::Play;
@@ -46,12 +46,11 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let mut signals = Signals::listen().context("listening to signals")?;
     let play = options.play.unwrap_or(Play::Whole);
     let script = cast::script(play, options.pace, options.until_killed);
-    let engine = Engine::builder()
+    let builder = Engine::builder()
         .sqlite(&config.data_dir)
         .model("scripted", ScriptedModel::new(script))
-        .tool(cast::EstimateEffort { play })
-        .build()
-        .await?;
+        .tool(cast::EstimateEffort { play });
+    let engine = built(builder).await?;
     let mut demo = Demo {
         play,
         session: None,
@@ -64,8 +63,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         played = demo.play(config, &engine, options) => played.map(|()| ExitCode::SUCCESS),
         code = signals.next() => {
             demo.show.stopping();
-            signals.drain(&engine).await;
-            Ok(code)
+            Ok(signals.drain(&engine).await.code(code))
         }
     };
     engine.shutdown().await;

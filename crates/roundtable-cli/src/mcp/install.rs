@@ -8,9 +8,13 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::out;
+use crate::replace::replace;
 
 /// The name under which clients know the server.
 const NAME: &str = "roundtable";
+
+/// How long the settings of a client may be.
+const LONGEST: u64 = 16 * 1024 * 1024;
 
 /// Where it is added.
 #[derive(clap::Args)]
@@ -65,11 +69,7 @@ impl Client {
 pub(super) fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let file = options.client.file(config)?;
     let entry = entry(config)?;
-    let old = match std::fs::read_to_string(&file) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => bail!("{} cannot be read: {error}", file.display()),
-    };
+    let old = read(&file).with_context(|| by_hand(&file, options.client, &entry))?;
     let new = with_entry(old.as_deref(), options.client.list(), &entry)
         .with_context(|| by_hand(&file, options.client, &entry))?;
     if options.dry_run {
@@ -119,14 +119,33 @@ fn by_hand(file: &Path, client: Client, entry: &Value) -> String {
     )
 }
 
+/// The settings as they are; nothing where there are none. Settings behind a link are not touched:
+/// a directory of somebody else could point it at any file.
+fn read(file: &Path) -> anyhow::Result<Option<String>> {
+    let directory = file.parent().filter(|path| !path.as_os_str().is_empty());
+    for path in directory.into_iter().chain([file]) {
+        let found = match std::fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => bail!("{} cannot be read: {error}", path.display()),
+        };
+        if found.is_symlink() {
+            bail!("{} is a symbolic link, and nothing is written through one", path.display());
+        }
+        if path == file && !(found.is_file() && found.len() <= LONGEST) {
+            bail!("{} is not a file of at most {LONGEST} bytes", path.display());
+        }
+    }
+    let text = std::fs::read_to_string(file);
+    text.map(Some).with_context(|| format!("{} cannot be read", file.display()))
+}
+
 /// Writes the whole file or nothing of it.
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
     if let Some(directory) = file.parent().filter(|path| !path.as_os_str().is_empty()) {
         std::fs::create_dir_all(directory)?;
     }
-    let aside = file.with_extension("json.new");
-    std::fs::write(&aside, text)?;
-    std::fs::rename(&aside, file)
+    replace(file, text.as_bytes())
 }
 
 #[cfg(test)]

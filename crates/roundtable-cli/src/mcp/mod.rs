@@ -9,6 +9,8 @@ use anyhow::{Context as _, anyhow};
 use roundtable_server::serve_stdio;
 
 use crate::config::{Config, Wishes};
+use crate::descriptors;
+use crate::out;
 use crate::signal::Signals;
 
 /// What is to be done.
@@ -36,15 +38,19 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 
 async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    if let Some(notice) = config.ignored_notice() {
+        eprintln!("{}", out::plain(&notice));
+    }
     let settings = config.server_settings();
-    let running = config.engine_for_all().await?;
+    descriptors::raise();
+    let running = config.engine_for_all(&settings.quotas).await?;
     let stopped = async {
         signals.next().await;
     };
     let served = serve_stdio(running.engine.clone(), settings, stopped).await;
     // What runs is finished and recorded; a round goes on in whichever process comes next.
-    signals.drain(&running.engine).await;
+    let drained = signals.drain(&running.engine).await;
     running.shutdown().await;
     served.map_err(|error| anyhow!(error))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(drained.code(ExitCode::SUCCESS))
 }

@@ -4,7 +4,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use roundtable_server::{Access, Replaced};
+use roundtable_server::{Access, Quotas, Replaced};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::{Config, Stamp};
@@ -18,16 +18,18 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Keeper<'a> {
     config: &'a Config,
     access: Access,
+    quotas: Quotas,
     asked: Signal,
     on_terminal: bool,
     file: Watched<Stamp>,
 }
 
 impl<'a> Keeper<'a> {
-    pub fn new(config: &'a Config, access: Access) -> std::io::Result<Self> {
+    pub fn new(config: &'a Config, access: Access, quotas: Quotas) -> std::io::Result<Self> {
         Ok(Self {
             config,
             access,
+            quotas,
             asked: signal(SignalKind::hangup())?,
             on_terminal: std::io::stderr().is_terminal(),
             file: Watched::new(config.stamp().clone()),
@@ -59,10 +61,13 @@ impl<'a> Keeper<'a> {
     fn read(&self, asked: bool) -> String {
         let tokens = self.config.read_again().and_then(|config| {
             config.check_access()?;
-            Ok(config.tokens())
+            Ok((config.tokens(), config.limits()))
         });
         match tokens {
-            Ok(tokens) => told(self.access.replace(tokens), self.access.is_open(), asked),
+            Ok((tokens, limits)) => {
+                self.quotas.replace(limits);
+                told(self.access.replace(tokens), self.access.is_open(), asked)
+            }
             Err(error) => format!(
                 "error: {error:#}\nThe access tokens stay as they were; put this right, and they are read again.\n"
             ),

@@ -5,14 +5,17 @@ mod access;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use roundtable::driver::Parking;
 use roundtable_server::{Server, check};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, oneshot};
 
 use crate::config::{Config, Wishes};
+use crate::descriptors;
 use crate::out;
-use crate::signal::Signals;
+use crate::signal::{Drained, Signals};
 use access::Keeper;
 
 /// Where it listens, and what it prints.
@@ -36,14 +39,22 @@ impl Options {
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("listening to signals")?;
+    if let Some(notice) = config.ignored_notice() {
+        eprintln!("{}", out::plain(&notice));
+    }
     config.check_access()?;
-    let (address, settings) = (config.listen()?, config.server_settings());
+    let (address, mut settings) = (config.listen()?, config.server_settings());
+    if let Some(files) = descriptors::raise() {
+        settings.limits = settings.limits.with_open_files(files);
+    }
     // Before the port is taken: for a moment it would be open to all.
     check(address, &settings.access)?;
-    let keeper = Keeper::new(config, settings.access.clone()).context("listening to signals")?;
+    let keeper = Keeper::new(config, settings.access.clone(), settings.quotas.clone())
+        .context("listening to signals")?;
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| taken(&address.to_string()))?;
-    let running = config.engine_for_all().await?;
+    let running = config.engine_for_all(&settings.quotas).await?;
+    let parkings = running.engine.driver().listen_parkings();
     let url = format!("http://{}", listener.local_addr()?);
     announce(config, &url, options.json)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -56,20 +67,34 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         tokio::select! {
             _ = signals.next() => {}
             () = keeper.keep() => {}
+            () = tell_parkings(config, parkings) => {}
         }
     };
-    let ended = tokio::select! {
-        ended = &mut server => ended,
+    let (drained, ended) = tokio::select! {
+        ended = &mut server => (Drained::Whole, ended),
         () = asked_to_stop => {
             drop(stop);
             // What runs is finished while callers are told where to go on.
-            let ((), ended) = tokio::join!(signals.drain(&running.engine), server);
-            ended
+            tokio::join!(signals.drain(&running.engine), server)
         }
     };
     running.shutdown().await;
     ended?;
-    Ok(ExitCode::SUCCESS)
+    Ok(drained.code(ExitCode::SUCCESS))
+}
+
+/// Says which sessions are parked while the server runs.
+async fn tell_parkings(config: &Config, mut parkings: broadcast::Receiver<Parking>) {
+    loop {
+        match parkings.recv().await {
+            Ok(Parking { session, reason }) => {
+                let told = crate::show::parked(config, &session, &reason);
+                eprintln!("{}", out::plain(&format!("{session}: {told}")));
+            }
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
 }
 
 fn taken(address: &str) -> String {

@@ -43,8 +43,8 @@ fn called(call: &ToolCallRecord) -> String {
     let request = &call.request;
     let result = match &call.result {
         None => "no result".to_owned(),
-        Some(answer) if answer.success => indented(&answer.content),
-        Some(answer) => format!("failed: {}", indented(&answer.content)),
+        Some(answer) if answer.success => indented(&answer.text()),
+        Some(answer) => format!("failed: {}", indented(&answer.text())),
     };
     format!("  calls {} {} ({})\n    = {result}\n", request.name, request.arguments, request.id)
 }

@@ -45,14 +45,29 @@ struct Named {
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let archive = config.archive()?;
-    if archive.find(&options.session).await?.is_none() {
+    let Some(listed) = archive.find(&options.session).await? else {
         bail!(unknown_session(&archive, &options.session).await?);
-    }
+    };
     match &options.turn {
         None => show_log(&archive, options).await?,
         Some(turn) => show_turn(&archive, options, turn).await?,
     }
+    if let Some(reason) = &listed.parked {
+        let told = out::plain(&format!("{}\n", parked(config, &options.session, reason)));
+        // What programs read has events only.
+        if options.json {
+            eprint!("{told}");
+        } else {
+            out::put(&told)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What there is to say of a parked session.
+pub(crate) fn parked(config: &Config, session: &SessionId, reason: &str) -> String {
+    let again = config.command(&format!("continue {session}"));
+    format!("The session is parked: {reason}. `{again}` tries again.")
 }
 
 async fn show_log(archive: &Archive, options: &Options) -> anyhow::Result<()> {
@@ -81,7 +96,7 @@ async fn show_log(archive: &Archive, options: &Options) -> anyhow::Result<()> {
 }
 
 fn json_line(value: &impl serde::Serialize) -> serde_json::Result<String> {
-    Ok(format!("{}\n", serde_json::to_string(value)?))
+    Ok(out::json_line(serde_json::to_string(value)?))
 }
 
 async fn show_turn(archive: &Archive, options: &Options, wanted: &str) -> anyhow::Result<()> {

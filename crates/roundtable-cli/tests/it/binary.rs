@@ -74,9 +74,13 @@ impl Home {
         path
     }
 
-    /// The binary beside the data directory, with these variables and nothing else of the surroundings.
+    /// The binary beside the data directory, with these variables and nothing else of the
+    /// surroundings. A `roundtable.toml` that the test wrote there is named by the user.
     pub fn command(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
         let mut command = roundtable();
+        if self.0.path().join("roundtable.toml").is_file() {
+            command.env("ROUNDTABLE_CONFIG", "roundtable.toml");
+        }
         command.current_dir(self.0.path()).envs(variables.iter().copied());
         command.args(arguments).arg("--data-dir").arg(self.path());
         command

@@ -72,10 +72,12 @@ fn the_data_directory_is_said_by_flag_variable_file_or_platform() {
     let xdg = ("XDG_DATA_HOME", "/xdg");
     assert_eq!(show(&[xdg], &[]), "data_dir = \"/xdg/roundtable\" # default");
     home.write("roundtable.toml", "data_dir = \"/file\"\n");
-    assert_eq!(show(&[xdg], &[]), "data_dir = \"/file\" # roundtable.toml:1");
+    let xdg = [xdg, ("ROUNDTABLE_CONFIG", "roundtable.toml")];
+    assert_eq!(show(&xdg, &[]), "data_dir = \"/file\" # roundtable.toml:1");
     let own = ("ROUNDTABLE_DATA_DIR", "/variable");
-    assert_eq!(show(&[xdg, own], &[]), "data_dir = \"/variable\" # ROUNDTABLE_DATA_DIR");
-    assert_eq!(show(&[xdg, own], &["--data-dir", "/flag"]), "data_dir = \"/flag\" # --data-dir");
+    let own = [xdg[0], xdg[1], own];
+    assert_eq!(show(&own, &[]), "data_dir = \"/variable\" # ROUNDTABLE_DATA_DIR");
+    assert_eq!(show(&own, &["--data-dir", "/flag"]), "data_dir = \"/flag\" # --data-dir");
 }
 
 #[test]
@@ -90,7 +92,8 @@ fn the_file_is_the_one_that_is_named_or_here_or_of_the_platform() {
     };
     assert_eq!(found(&[xdg], &[]), "ollama/platform");
     home.write("roundtable.toml", &model("here"));
-    assert_eq!(found(&[xdg], &[]), "ollama/here");
+    let unnamed = ("ROUNDTABLE_CONFIG", "");
+    assert_eq!(found(&[xdg, unnamed], &[]), "ollama/here");
     home.write("variable.toml", &model("variable"));
     let own = ("ROUNDTABLE_CONFIG", "variable.toml");
     assert_eq!(found(&[xdg, own], &[]), "ollama/variable");

@@ -78,10 +78,10 @@ fn r000_2_a_request_has_id_agent_query_reason_priority_and_time() {
     let (_provider, home) = asking();
     typing(&home, &DEBATE, "");
     let mut first = pending(&home).remove(0);
-    let (id, at) = (first["id"].take(), first["at"].take());
+    let (id, at) = (first["id"].take(), first["timestamp"].take());
     assert!(id.as_str().unwrap().starts_with("ctx_"), "{id}");
     assert!(at.as_str().unwrap().ends_with('Z'), "{at}");
-    let shown = [&first["agent"], &first["query"], &first["reason"], &first["priority"]];
+    let shown = [&first["agentId"], &first["query"], &first["reason"], &first["priority"]];
     assert_eq!(shown, ["agt_ada", "Budget?", "why", "required"]);
 }
 
@@ -139,20 +139,22 @@ fn r000_12_r000_13_with_all_answers_nothing_is_pending_and_both_agents_read_them
 fn r000_14_r000_16_r000_17_each_request_is_its_own_agents_one_after_another() {
     let (_provider, home) = asking();
     typing(&home, &DEBATE, "");
-    let agents: Vec<Value> = pending(&home).iter().map(|it| it["agent"].clone()).collect();
+    let agents: Vec<Value> = pending(&home).iter().map(|it| it["agentId"].clone()).collect();
     assert_eq!(agents, ["agt_ada", "agt_ada", "agt_ben"]);
 }
 
 #[test]
-fn r000_15_the_agent_hears_that_its_request_is_queued() {
+fn r000_15_the_agent_is_told_that_its_request_is_queued_and_its_id() {
     let (provider, home) = asking();
     typing(&home, &DEBATE, "");
     let second = provider.received()[1].body["messages"].clone();
     let told = second.as_array().unwrap().last().unwrap().clone();
-    assert_eq!(
-        (&told["role"], &told["content"]),
-        (&json!("tool"), &json!("Context request queued."))
-    );
+    assert_eq!(told["role"], "tool");
+    let (message, data) = told["content"].as_str().unwrap().split_once('\n').unwrap();
+    assert_eq!(message, "Context request queued.");
+    let id = pending(&home).remove(0)["id"].take();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data, json!({ "requestId": id, "message": "Context request queued." }));
 }
 
 #[test]

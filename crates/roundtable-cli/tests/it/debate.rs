@@ -209,6 +209,20 @@ fn a_mode_that_there_is_not_is_refused_with_the_nearest() {
 }
 
 #[test]
+fn a_round_without_budget_names_the_command_that_runs_it_again_with_more() {
+    let home = Home::new();
+    let small = ["--rounds", "1", "--model", "scripted", "--budget", "tokens=10"];
+    let ran = home.run(&[&["debate", "Begin?", "--agents", "2"][..], &small].concat());
+    let session = home.session();
+    let hint = format!("What you said is kept: roundtable continue {session} --budget tokens=N");
+    assert!(ran.code == Some(1) && ran.err.contains(&hint), "{}", ran.err);
+    let ran = home.run(&["continue", &session, "--budget", "tokens=100000"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("The debate is over: all rounds are done."), "{}", ran.out);
+    home.assert_sound();
+}
+
+#[test]
 fn consensus_and_a_budget_end_it_early_and_say_so() {
     let agree =
         || vec![position("YES", "Begin.", 0.9), position("YES", "Begin.", 0.9), analysis(0.95)];
@@ -336,14 +350,17 @@ fn killed_in_the_middle_it_goes_on_to_the_same_findings_and_no_recorded_call_is_
         child.wait().unwrap();
         let ran = home.run_with(&[], &["continue", &home.session(), "--json"]);
         let mut again = findings(&ran);
-        // The call that was cut off may have been billed: it is counted, and nothing else differs.
-        assert_eq!(again["usage"]["calls"].take(), 7, "cut at {cut_at}");
+        // The call that was cut off may have been billed: it is counted, its tokens are estimated,
+        // and nothing else differs.
+        let usage = again["usage"].take();
+        assert_eq!((&usage["calls"], &usage["estimated"]), (&7.into(), &true.into()), "{cut_at}");
+        assert!(usage["tokens"].as_u64() > whole["usage"]["tokens"].as_u64(), "cut at {cut_at}");
         let mut expected = whole.clone();
-        expected["usage"]["calls"].take();
+        expected["usage"].take();
         for found in [&mut again, &mut expected] {
             found["consensus"]["added"]["usage"].take();
             for response in found["agentResponses"].as_array_mut().unwrap() {
-                response["usage"]["calls"].take();
+                response["usage"].take();
             }
         }
         assert_eq!(again, expected, "cut at {cut_at}");

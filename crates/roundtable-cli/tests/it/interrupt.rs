@@ -1,10 +1,14 @@
 //! Signals to a debate: what runs is finished and recorded, and `continue` goes on.
 
-use roundtable_testing::provider::Answer;
+use std::net::TcpStream;
 
-use crate::binary::{read_until, signal};
+use roundtable_testing::provider::Answer;
+use serde_json::json;
+
+use crate::binary::{Home, finish, read_until, signal};
 use crate::debate::{DEBATE, asking, home, two_rounds};
 use crate::provider::{Provider, words};
+use crate::{mcp, serve};
 
 #[test]
 fn a_signal_lets_the_call_finish_a_second_one_does_not_wait_and_continue_goes_on() {
@@ -45,6 +49,46 @@ fn a_signal_lets_the_call_finish_a_second_one_does_not_wait_and_continue_goes_on
     );
     assert!(ran.out.contains("Decision: act on it: the panel agrees (0.80)."), "{}", ran.out);
     home.assert_sound();
+}
+
+#[test]
+fn a_drain_that_runs_out_of_time_names_the_calls_that_it_cut_and_exits_with_75() {
+    for (drain_ms, stopped) in
+        [(0, "the time for stopping ran out"), (3_600_000, "stopped at once")]
+    {
+        let provider = Provider::start(vec![Answer::Silence]);
+        let home = Home::new();
+        let config = format!(
+            "[defaults]\nmodel = \"vllm/m\"\n[providers.vllm]\nbase_url = \"{}\"\n\
+             [server]\nwait_budget_ms = 0\ndrain_ms = {drain_ms}\n",
+            provider.address
+        );
+        let config = home.write("roundtable.toml", &config);
+        let (child, url) = serve::serve(&home, &["--config", config.to_str().unwrap()]);
+        let started = mcp::post(&url, "/api/debates", &json!({ "topic": "Tabs or spaces?" }));
+        while provider.received().len() < 4 {
+            std::thread::yield_now();
+        }
+        signal(&child, "-TERM");
+        if drain_ms > 0 {
+            // A second signal does not wait.
+            let address = url.strip_prefix("http://").unwrap();
+            while TcpStream::connect(address).is_ok() {
+                std::thread::yield_now();
+            }
+            signal(&child, "-TERM");
+        }
+        let ran = finish(child);
+        assert_eq!(ran.code, Some(if drain_ms == 0 { 75 } else { 0 }), "{}", ran.err);
+        let session = started["sessionId"].as_str().unwrap();
+        let lines: Vec<&str> = ran.err.lines().collect();
+        assert_eq!(lines[0], format!("{stopped}; cut off:"), "{}", ran.err);
+        for line in &lines[1..5] {
+            assert!(line.starts_with(&format!("  {session}: call of model vllm/m for ")), "{line}");
+        }
+        assert_eq!(lines[5..], ["Their sessions go on in whichever process opens them next."]);
+        home.assert_sound();
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `tests/oracle.py`: it passes what is sound, and it can fail.
 
+use roundtable::prelude::*;
+
 use crate::binary::{Home, steady};
 
 /// What the oracle says after a good directory was doctored; nothing where there is no Python.
@@ -16,6 +18,26 @@ fn a_good_directory_is_passed_with_what_is_in_it() {
     let (home, _) = Home::with_demo();
     let Some(ran) = home.oracle() else { return };
     assert_eq!(ran.ok(), "ok: 1 sessions, 54 events\n");
+}
+
+#[tokio::test]
+async fn a_synthesis_between_rounds_and_after_the_last_one_is_sound() {
+    let home = Home::new();
+    let model = ScriptedModel::new(Script::default());
+    let builder = Engine::builder().model("scripted", model).sqlite(home.path());
+    let engine = builder.build().await.unwrap();
+    let wish = engine.debate("Should we begin?").agent("Ann").agent("Bob").rounds(2);
+    let debate = wish.start().await.unwrap();
+    debate.wait(1).await.unwrap();
+    debate.synthesize(None).await.unwrap();
+    debate.continue_round(Continue::default()).await.unwrap();
+    debate.wait(2).await.unwrap();
+    debate.synthesize(None).await.unwrap();
+    engine.shutdown().await;
+    let sql = "SELECT count(*) FROM event WHERE kind = 'round_aside_opened'";
+    let asides: u32 = home.database().query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(asides, 2);
+    home.assert_sound();
 }
 
 #[test]

@@ -61,6 +61,9 @@ fn seen(home: &Home, columns: u32, steps: &str, arguments: &[&str]) -> (String, 
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("TERM", "xterm-256color");
     command.current_dir(home.path().parent().unwrap());
     command.args(["-c", TERMINAL, &columns.to_string(), steps]);
+    if home.path().with_file_name("roundtable.toml").is_file() {
+        command.env("ROUNDTABLE_CONFIG", "roundtable.toml");
+    }
     command.arg(roundtable().get_program()).args(arguments).arg("--data-dir").arg(home.path());
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| {
         panic!("python3 has to be there, because it brings the terminal: {error}")

@@ -25,7 +25,7 @@ pub fn get(url: &str, path: &str) -> String {
 }
 
 /// A connection on which something was asked for.
-fn asked(url: &str, path: &str, token: Option<&str>) -> TcpStream {
+pub fn asked(url: &str, path: &str, token: Option<&str>) -> TcpStream {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let who = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();

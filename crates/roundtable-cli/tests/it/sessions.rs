@@ -24,7 +24,7 @@ fn as_json_a_session_is_a_line() {
     assert_eq!(
         out,
         format!(
-            "{{\"current_round\":3,\"events\":54,\"kind\":\"debate\",\"rounds_completed\":2,\
+            "{{\"current_round\":2,\"events\":54,\"kind\":\"debate\",\"rounds_completed\":2,\
              \"session\":\"{session}\",\"status\":\"completed\",\
              \"topic\":\"Should we move our billing service to Rust this year?\"}}\n"
         )
@@ -38,7 +38,7 @@ fn what_a_topic_says_to_a_terminal_is_not_passed_on() {
         .execute("UPDATE session SET topic = ?1", ["\u{1b}[2Jgone\u{7}\nsecond line"])
         .unwrap();
     let out = home.run(&["sessions"]).ok();
-    assert!(out.ends_with("\u{fffd}[2Jgone\u{fffd} second line\n"), "{out:?}");
+    assert!(out.ends_with("  gone\u{fffd} second line\n"), "{out:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_newer_file_is_refused_by_every_command_with_what_to_do() {
         assert_eq!(
             err,
             format!(
-                "error: {file} has format 99; this build knows formats up to 3: \
+                "error: {file} has format 99; this build knows formats up to 5: \
                  update roundtable, or choose another data directory\n"
             )
         );

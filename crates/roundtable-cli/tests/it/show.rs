@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 
 use crate::binary::{Home, finish, steady};
+use crate::provider::{Provider, says};
 
 #[test]
 fn the_log_is_shown_line_by_line_each_inside_what_it_belongs_to() {
@@ -59,6 +60,7 @@ fn r004_11_what_happened_in_an_iteration_can_be_asked() {
       user: User: Should we move our billing service to Rust this year?
       calls estimate_effort {"modules":12} (tcl_…)
         = About 18 weeks. A third of the modules touch money; count those double.
+        {"weeks":18}
       model: scripted
       stop: tool_calls
       usage: {"cached":0,"input":19,"output":0,"reasoning":0}
@@ -175,4 +177,26 @@ fn looking_at_a_session_changes_nothing() {
     home.run(&["verify"]).ok();
     home.run(&["show", &session, "--turn", "1"]).ok();
     assert_eq!((leases(&home), home.run(&["show", &session]).ok()), (before, log));
+}
+
+#[test]
+fn f35_a_parked_session_says_so_and_is_tried_again_when_it_is_continued() {
+    let provider = Provider::start(vec![says("Well."), says("Well, too.")]);
+    let (home, address) = (Home::new(), provider.address.clone());
+    let variables =
+        [("OPENAI_API_KEY", "sk-canary-1234567890"), ("OPENAI_BASE_URL", address.as_str())];
+    home.run_with(&variables, &["ask", "How are you?"]);
+    let session = home.session();
+    let park = "UPDATE lease SET parked = 'it failed 3 times'";
+    assert_eq!(home.database().execute(park, []).unwrap(), 1);
+    let told = home.run(&["show", &session]).ok();
+    let told = told.lines().last().unwrap();
+    assert!(told.starts_with("The session is parked: it failed 3 times. `roundtable "), "{told}");
+    assert!(told.contains(&format!(" continue {session}")), "{told}");
+    assert!(told.ends_with("` tries again."), "{told}");
+    assert!(home.run(&["sessions"]).ok().contains("  (parked) How are you?"));
+    assert_eq!(home.json(&["sessions"])[0]["parked"], "it failed 3 times");
+    let ran = home.run_with(&variables, &["continue", &session, "And now?"]);
+    assert_eq!((ran.out.as_str(), ran.code), ("Well, too.\n", Some(0)), "{}", ran.err);
+    assert!(!home.run(&["show", &session]).ok().contains("parked"));
 }

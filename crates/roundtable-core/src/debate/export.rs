@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Consensus, Record, Synthesis};
+use crate::json;
+use crate::printable::spelled;
 
 /// What the file says it is.
 const FORMAT: &str = "roundtable-debate";
@@ -56,13 +58,41 @@ struct Judged {
     analysis: Option<Consensus>,
 }
 
+/// The fields of requests and results that the log spells otherwise than everyone outside
+/// (R000-2). An import reads both.
+const OUTWARD: [(&str, &str); 3] =
+    [("agent", "agentId"), ("at", "timestamp"), ("request", "requestId")];
+
+/// Gives requests and results the names that they have outside.
+fn rename_outward(record: &mut Map<String, Value>) {
+    rename_all(record.get_mut("pendingContextRequests"));
+    let rounds = record.get_mut("rounds").and_then(Value::as_array_mut);
+    for round in rounds.into_iter().flatten() {
+        rename_all(round.get_mut("requests"));
+        rename_all(round.get_mut("provided"));
+    }
+}
+
+fn rename_all(list: Option<&mut Value>) {
+    let entries = list.and_then(Value::as_array_mut).into_iter().flatten();
+    for entry in entries.filter_map(Value::as_object_mut) {
+        for (inside, outside) in OUTWARD {
+            if let Some(value) = entry.remove(inside) {
+                entry.insert(outside.to_owned(), value);
+            }
+        }
+    }
+}
+
 impl Record {
-    /// The debate as JSON that can be imported again, with the consensus of each round.
+    /// The debate as JSON that can be imported again, with the consensus of each round. Characters
+    /// that act on what shows them are spelled out.
     pub fn export(&self) -> String {
         let mut file = Map::new();
         file.insert("format".to_owned(), FORMAT.into());
         file.insert("version".to_owned(), VERSION.into());
-        if let Ok(Value::Object(fields)) = serde_json::to_value(self) {
+        if let Ok(Value::Object(mut fields)) = serde_json::to_value(self) {
+            rename_outward(&mut fields);
             file.extend(fields);
         }
         let judged = |number: u32| {
@@ -84,19 +114,19 @@ impl Record {
             file.insert("synthesis".to_owned(), value);
         }
         // A map of values always has a JSON form.
-        serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default()
+        spelled(serde_json::to_string_pretty(&Value::Object(file)).unwrap_or_default())
     }
 
     /// Reads an export back. What can be derived is not believed: it is derived again.
     ///
     /// # Errors
     /// [`ImportError`], which says what is wrong with the file.
-    pub fn import(json: &str) -> Result<Self, ImportError> {
-        if json.len() > MOST_BYTES {
-            return Err(ImportError::TooLarge { bytes: json.len() });
+    pub fn import(text: &str) -> Result<Self, ImportError> {
+        if text.len() > MOST_BYTES {
+            return Err(ImportError::TooLarge { bytes: text.len() });
         }
-        let what = |error: serde_json::Error| ImportError::NotAnExport { what: error.to_string() };
-        let file: Value = serde_json::from_str(json).map_err(what)?;
+        let file: Value = json::parse(text.as_bytes())
+            .map_err(|error| ImportError::NotAnExport { what: error.to_string() })?;
         if file.get("format").and_then(Value::as_str) != Some(FORMAT) {
             let what = format!("its field \"format\" is not \"{FORMAT}\"");
             return Err(ImportError::NotAnExport { what });

@@ -3,7 +3,7 @@
 use super::position::sentences;
 use super::record::{Record, RecordedRound, RecordedTurn, Spent};
 use super::{Exit, Judgement, Level, Position, Purpose, Source, Stance, citation};
-use crate::context_request::{ContextRequest, Priority};
+use crate::context_request::{ContextRequest, Priority, RequestKind};
 use crate::event::{RoundOutcome, TurnOutcome};
 use crate::id::{AgentId, SessionId};
 use crate::message::Citation;
@@ -16,7 +16,9 @@ pub enum Standing {
     Running,
     /// The round is over, and another may follow.
     InProgress,
-    /// A required request has to be answered before another round.
+    /// Requests are pending: of this round, or required ones of earlier rounds. Only required ones
+    /// hold the next round back. An open round stands so while it waits for a decision on a tool
+    /// call.
     NeedsContext,
     /// The debate is over.
     Completed,
@@ -116,12 +118,16 @@ pub struct Findings {
     pub mode: super::Mode,
     /// The round.
     pub number: u32,
+    /// Which take of it.
+    pub take: u32,
     /// How many rounds there will be at most.
     pub total_rounds: Option<u32>,
     /// How many rounds are over.
     pub rounds_completed: u32,
     /// How the debate stands.
     pub standing: Standing,
+    /// Whether the round is still open.
+    pub open: bool,
     /// Who is speaking, while the round is under way.
     pub speaking: Vec<AgentId>,
     /// Why the debate ended before its last round, if it did here.
@@ -159,9 +165,11 @@ impl Record {
             topic: self.topic.clone(),
             mode: self.rules.mode,
             number,
+            take: round.take,
             total_rounds: self.total_rounds,
             rounds_completed: self.rounds_completed(),
             standing: self.standing(round),
+            open: round.outcome.is_none(),
             speaking: round
                 .turns
                 .iter()
@@ -255,12 +263,11 @@ impl Record {
 
     fn standing(&self, round: &RecordedRound) -> Standing {
         match round.outcome {
+            None if self.pending_context_requests.iter().any(is_decision) => Standing::NeedsContext,
             None => Standing::Running,
             Some(RoundOutcome::Failed) => Standing::Failed,
             Some(_) if self.status == Status::Completed => Standing::Completed,
-            Some(_) if self.pending_context_requests.iter().any(is_required) => {
-                Standing::NeedsContext
-            }
+            Some(_) if !self.open_requests(round).is_empty() => Standing::NeedsContext,
             Some(_) => Standing::InProgress,
         }
     }
@@ -288,6 +295,11 @@ impl RecordedTurn {
     pub fn position(&self) -> Position {
         Position::read(&self.text)
     }
+}
+
+/// Whether a person has to decide on a tool call.
+fn is_decision(request: &ContextRequest) -> bool {
+    request.kind() != RequestKind::Question
 }
 
 fn is_required(request: &ContextRequest) -> bool {

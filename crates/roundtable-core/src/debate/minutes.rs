@@ -1,10 +1,10 @@
 //! A debate as minutes that one would send to colleagues, in Markdown.
 //!
-//! What agents say is text, not markup: it cannot add headings or HTML to the minutes.
+//! Words of others are text, not markup: they add no structure to the minutes, and load nothing.
 
 use std::fmt::Write as _;
 
-use super::markdown::{capital, cell, is_link, line, plain};
+use super::markdown::{capital, line, plain, target};
 use super::names::is_named_after;
 use super::record::{Record, RecordedRound, Spent};
 use super::{Level, Position, Response, Stance, Synthesis, Vote};
@@ -141,9 +141,9 @@ impl Record {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} |",
-                cell(&member.name),
-                cell(&role),
-                cell(&member.model)
+                line(&member.name),
+                line(&role),
+                line(&member.model)
             );
         }
         text.push('\n');
@@ -238,12 +238,11 @@ impl Record {
                 .as_deref()
                 .or(source.citation.url.as_deref())
                 .unwrap_or("without a title");
-            let named = match &source.citation.url {
-                Some(url) if is_link(url) => {
-                    format!("[{}](<{url}>)", line(title).replace(['[', ']'], ""))
-                }
-                Some(url) => format!("{} ({})", line(title), line(url)),
-                None => line(title),
+            let url = source.citation.url.as_deref();
+            let named = match (url, url.and_then(target)) {
+                (_, Some(target)) => format!("[{}](<{target}>)", line(title)),
+                (Some(url), None) => format!("{} ({})", line(title), line(url)),
+                (None, None) => line(title),
             };
             let who: Vec<String> =
                 source.agents.iter().map(|agent: &AgentId| line(&self.name_of(agent))).collect();
@@ -330,7 +329,11 @@ fn push_position(text: &mut String, position: &Position) {
     if bare && position.position.chars().count() > HEADLINE {
         let _ = writeln!(text, "{}\n", plain(&position.position));
     } else {
-        let _ = writeln!(text, "**{}**\n", line(&position.position));
+        // Words that cannot be printed leave nothing, and an empty headline would be a rule.
+        let headline = line(&position.position);
+        if !headline.is_empty() {
+            let _ = writeln!(text, "**{headline}**\n");
+        }
     }
     if !position.reasoning.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&position.reasoning));
@@ -361,5 +364,6 @@ fn cost(spent: Spent) -> String {
         Some(cost) => format!("${}.{:04}", cost / 1_000_000, cost % 1_000_000 / 100),
         None => "price unknown".to_owned(),
     };
-    format!("{} calls, {} tokens, {dollars}", spent.calls, spent.tokens)
+    let estimated = if spent.estimated { " (partly estimated)" } else { "" };
+    format!("{} calls, {} tokens, {dollars}{estimated}", spent.calls, spent.tokens)
 }

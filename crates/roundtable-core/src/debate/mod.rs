@@ -48,7 +48,7 @@ pub use perspective::Perspective;
 pub use position::{Position, Stance};
 pub use purpose::Purpose;
 pub use quote::Quote;
-pub use record::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
+pub use record::{Folding, Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
 pub use synthesis::Synthesis;
 
 /// How a debate runs: part of its session's settings, recorded when it opens.

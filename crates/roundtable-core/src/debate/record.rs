@@ -6,13 +6,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Measure, Names, Perspective, Purpose, Rules};
+use crate::budget::{Account, Charge, Spend};
 use crate::context_request::{ContextRequest, ContextResult};
-use crate::event::{CallRecord, Event, RoundOutcome, TurnOutcome};
+use crate::event::{Event, RoundOutcome, TurnOutcome};
 use crate::id::{AgentId, SessionId};
 use crate::message::Citation;
 use crate::session::Status;
 
-use fold::Folding;
+pub use fold::Folding;
 
 /// Who takes part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,21 +30,31 @@ pub struct Member {
     pub seat: Option<u32>,
 }
 
-/// What model calls took.
+/// What model calls took: the one figure that every answer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
-    /// Calls, those that failed or were cut off included.
+    /// Requests to providers that are over, retries and those that failed included.
     pub calls: u64,
-    /// Tokens, as far as they were counted.
+    /// Tokens, prompts and replies together.
     pub tokens: u64,
-    /// Millionths of a dollar; unknown when the cost of a call is.
+    /// Millionths of a dollar; unknown when the price of a token is.
     pub cost: Option<u64>,
+    /// Whether part of it is an estimate, because a provider did not report it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 impl Default for Spent {
     fn default() -> Self {
-        Self { calls: 0, tokens: 0, cost: Some(0) }
+        Self { calls: 0, tokens: 0, cost: Some(0), estimated: false }
+    }
+}
+
+impl From<Charge> for Spent {
+    fn from(charge: Charge) -> Self {
+        let Charge { calls, tokens, cost, estimated } = charge;
+        Self { calls, tokens, cost, estimated }
     }
 }
 
@@ -55,12 +66,15 @@ impl Spent {
             calls: self.calls.saturating_add(other.calls),
             tokens: self.tokens.saturating_add(other.tokens),
             cost: self.cost.zip(other.cost).map(|(one, two)| one.saturating_add(two)),
+            estimated: self.estimated || other.estimated,
         }
     }
 
-    fn finished(record: &CallRecord) -> Self {
-        let tokens = record.usage.map_or(0, |usage| usage.input.saturating_add(usage.output));
-        Self { calls: 0, tokens, cost: record.cost }
+    /// What a session has spent, by its account.
+    pub fn of(account: &Account) -> Self {
+        let Spend { calls, tokens, cost } = account.spent;
+        let cost = (!account.unpriced).then_some(cost);
+        Self { calls, tokens, cost, estimated: account.estimated }
     }
 }
 
@@ -189,6 +203,9 @@ pub struct Record {
     /// The debate summed up, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub syntheses: Vec<RecordedSynthesis>,
+    /// What all of it took so far, takes that no longer count included: the session's account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Spent>,
     /// The session that it was exported from, if it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<SessionId>,
@@ -219,8 +236,12 @@ impl Record {
         self.members.iter().filter(|member| member.seat.is_some())
     }
 
-    /// What it took so far.
+    /// What it took so far: the same figure as the session's. Exports of earlier versions have no
+    /// total, and are summed up.
     pub fn spent(&self) -> Spent {
+        if let Some(total) = self.total {
+            return total;
+        }
         let rounds = self.rounds.iter().map(RecordedRound::spent);
         rounds
             .chain(self.syntheses.iter().map(|one| one.turn.spent))

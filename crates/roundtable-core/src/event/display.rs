@@ -6,8 +6,8 @@ use super::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, SessionEvent, Task,
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
-use crate::stage::Stage;
 use crate::context_request::Priority;
+use crate::stage::Stage;
 use crate::tool::ToolOutcome;
 
 impl fmt::Display for Event {
@@ -141,7 +141,8 @@ fn iteration(event: &IterationEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result 
                 calls => write!(f, " ({calls} tool calls)"),
             }
         }
-        IterationEvent::ModelCallFailed { error, .. } => write!(f, " {error}"),
+        IterationEvent::ModelCallFailed { error, .. }
+        | IterationEvent::ModelCallRetried { error, .. } => write!(f, " {error}"),
         IterationEvent::ModelCallCancelled { partial, .. } => {
             write!(f, " after {}", short(partial))
         }

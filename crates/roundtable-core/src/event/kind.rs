@@ -57,6 +57,11 @@ pub(super) fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
 
+/// Fields were added; where they are absent, the rule of before holds.
+fn same(data: Value) -> Value {
+    data
+}
+
 fn session(value: Value) -> Result<Body, serde_json::Error> {
     SessionEvent::deserialize(value).map(Body::Session)
 }
@@ -81,10 +86,10 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 32] = [
+static KINDS: [Kind; 33] = [
     Kind::new("session_opened", session),
     Kind::new("session_forked", session),
-    Kind::new("session_input_accepted", session),
+    Kind::new("session_input_accepted", session).after(&[same]),
     Kind::new("session_input_dropped", session),
     Kind::new("session_paused", session),
     Kind::new("session_resumed", session),
@@ -102,17 +107,18 @@ static KINDS: [Kind; 32] = [
     Kind::new("iteration_opened", iteration),
     Kind::new("iteration_closed", iteration),
     Kind::new("model_call_started", iteration),
-    Kind::new("model_call_interrupted", iteration),
-    Kind::new("model_call_finished", iteration),
-    Kind::new("model_call_failed", iteration),
-    Kind::new("model_call_cancelled", iteration),
+    Kind::new("model_call_retried", iteration),
+    Kind::new("model_call_interrupted", iteration).after(&[same]),
+    Kind::new("model_call_finished", iteration).after(&[same]),
+    Kind::new("model_call_failed", iteration).after(&[same]),
+    Kind::new("model_call_cancelled", iteration).after(&[same]),
     Kind::new("tool_call_requested", tool_call),
     Kind::new("tool_call_started", tool_call),
     Kind::new("tool_call_published", tool_call),
     Kind::new("tool_call_interrupted", tool_call),
     Kind::new("tool_call_finished", tool_call),
-    Kind::new("context_requested", context),
-    Kind::new("context_provided", context),
+    Kind::new("context_requested", context).after(&[same]),
+    Kind::new("context_provided", context).after(&[same]),
     Kind::new("context_withdrawn", context),
 ];
 
@@ -176,6 +182,7 @@ impl IterationEvent {
             Self::IterationOpened { .. } => "iteration_opened",
             Self::IterationClosed { .. } => "iteration_closed",
             Self::ModelCallStarted { .. } => "model_call_started",
+            Self::ModelCallRetried { .. } => "model_call_retried",
             Self::ModelCallInterrupted { .. } => "model_call_interrupted",
             Self::ModelCallFinished { .. } => "model_call_finished",
             Self::ModelCallFailed { .. } => "model_call_failed",

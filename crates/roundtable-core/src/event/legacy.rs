@@ -29,8 +29,7 @@ pub(super) fn round_aside_opened(mut data: Value) -> Value {
         let agents = Value::Array(map.remove("agent").into_iter().collect());
         let purpose = Purpose::Synthesise.name();
         let seats = seats(&agents);
-        let stage =
-            json!({ "purpose": purpose, "seats": seats, "public": false, "tools": "none" });
+        let stage = json!({ "purpose": purpose, "seats": seats, "public": false, "tools": "none" });
         map.insert("purpose".to_owned(), json!(purpose));
         map.insert("stages".to_owned(), json!([stage]));
     }

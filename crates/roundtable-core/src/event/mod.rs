@@ -4,6 +4,7 @@ pub mod chain;
 mod display;
 mod kind;
 pub mod legacy;
+mod levels;
 mod wire;
 
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::budget::{Exhausted, Spend, Usage};
+use crate::budget::{Charge, Exhausted, Limits, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::debate::{Measure, Record};
 use crate::digest::Digest;
@@ -130,6 +131,9 @@ pub struct Accepted {
     /// The pictures that are shown with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// What the whole session may spend from here on, where the input changes that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 /// What happens to a session as a whole.
@@ -421,8 +425,8 @@ pub struct CallRecord {
     pub cost: Option<u64>,
     /// Why it stopped.
     pub stop: StopReason,
-    /// How many attempts before it broke off after they were sent: a provider may have billed each
-    /// of them, so each counts as much as was set aside for the call.
+    /// In logs of earlier versions: how many attempts before it broke off. Each counts as much as was
+    /// reserved for the call. Today every attempt has an event of its own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub broken_off: u32,
     /// What people should know of the answer, whatever it says: that a demonstration model gave it.
@@ -456,6 +460,18 @@ pub enum IterationEvent {
         partial: String,
         /// Always true: no provider sells exactly-once, and it is never hidden.
         possible_duplicate: bool,
+        /// What is booked for it; absent in logs of earlier versions, which book the reservation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<Charge>,
+    },
+    /// A request to the provider failed, and the call is made again at once.
+    ModelCallRetried {
+        /// Which attempt of the session; requests within it are not numbered.
+        attempt: u32,
+        /// What went wrong.
+        error: String,
+        /// What is booked for the request that failed.
+        charge: Charge,
     },
     /// The model answered.
     ModelCallFinished {
@@ -473,6 +489,10 @@ pub enum IterationEvent {
         citations: Vec<Citation>,
         /// What else is known of it.
         record: CallRecord,
+        /// What is booked for it, where the provider does not count; absent in logs of earlier
+        /// versions, which book the reservation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<Charge>,
     },
     /// The model could not answer.
     ModelCallFailed {
@@ -480,6 +500,10 @@ pub enum IterationEvent {
         attempt: u32,
         /// What went wrong.
         error: String,
+        /// What is booked for its last request; absent in logs of earlier versions, which book the
+        /// reservation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<Charge>,
     },
     /// The call was given up before it finished.
     ModelCallCancelled {
@@ -487,6 +511,9 @@ pub enum IterationEvent {
         attempt: u32,
         /// What had been said.
         partial: String,
+        /// What is booked for it; absent in logs of earlier versions, which book the reservation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<Charge>,
     },
     /// It ended.
     IterationClosed {

@@ -7,7 +7,7 @@ use crate::event::{
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{ContextRequestId, ToolCallId};
-use crate::input::Env;
+use crate::input::{Env, Unanswered};
 use crate::iteration::Phase;
 use crate::round::Round;
 use crate::scope::Place;
@@ -55,7 +55,8 @@ impl Session {
         let place = round.place().turn(&turn.id).iteration(&iteration.id);
         if let Phase::AwaitingModel { attempt, .. } = iteration.phase {
             let partial = partial(turn, env).cloned().unwrap_or_default();
-            let cancelled = IterationEvent::ModelCallCancelled { attempt, partial };
+            let charge = self.unanswered(turn, iteration, broken_off(&partial));
+            let cancelled = IterationEvent::ModelCallCancelled { attempt, partial, charge };
             drafts.push((place.clone(), Body::Iteration(cancelled)));
         }
         for call in iteration.tool_calls().iter().filter(|call| call.is_open()) {
@@ -111,13 +112,18 @@ impl Session {
     ) {
         let Some(place) = self.place_of_call(&call.id) else { return };
         let request = ContextRequestId::derive(call.id.as_str(), "outcome");
+        let name = self.find_agent(&turn.agent).map_or(turn.agent.suffix(), |agent| &agent.name);
         let asked = ContextRequest {
             id: request.clone(),
             agent: turn.agent.clone(),
             query: format!("Did the call of {} ({}) take effect?", call.name, call.id),
             reason: format!("It started, and {why}; it must not be repeated by guess."),
             priority: Priority::Required,
-            about: About::Outcome { tool_call: call.id.clone(), action: call.action.clone() },
+            about: About::Outcome {
+                tool_call: call.id.clone(),
+                action: call.action.clone(),
+                call: Some(Box::new(call.details(name))),
+            },
             at: env.now,
         };
         drafts.push((place.clone(), Body::Context(ContextEvent::ContextRequested(asked))));
@@ -141,6 +147,11 @@ fn partial<'a>(turn: &Turn, env: &'a Env) -> Option<&'a String> {
         return None;
     }
     env.partials.get(&iteration.id).filter(|text| !text.is_empty())
+}
+
+/// A request that was cut off when this much of its answer had arrived.
+pub(crate) fn broken_off(partial: &str) -> Unanswered {
+    Unanswered::BrokenOff { arrived: partial.len() as u64 }
 }
 
 fn ended(turn: &Turn, said: Option<Said>) -> Body {

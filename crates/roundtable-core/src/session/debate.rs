@@ -101,7 +101,7 @@ impl Session {
 
     /// It is done, for better or worse.
     pub(super) fn close_aside(&mut self, aside: Round, outcome: RoundOutcome) {
-        self.account.settle(self.account.reserved, self.account.reserved);
+        self.account.settle_rest();
         let agent = aside.stages.iter().flat_map(Stage::agents).next().cloned();
         if let (RoundOutcome::Completed, Some(agent)) = (outcome, agent) {
             let (number, take) = (aside.number, aside.take);

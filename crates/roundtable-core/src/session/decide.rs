@@ -49,8 +49,11 @@ impl Session {
             Report::ModelReplied { iteration, attempt, reply } => {
                 self.model_replied(iteration, *attempt, reply, env)
             }
-            Report::ModelFailed { iteration, attempt, error } => {
-                self.model_failed(iteration, *attempt, error)
+            Report::ModelFailed { iteration, attempt, error, unanswered } => {
+                self.model_failed(iteration, *attempt, error, *unanswered)
+            }
+            Report::ModelRetries { iteration, attempt, error, unanswered } => {
+                self.model_retries(iteration, *attempt, error, *unanswered)
             }
             Report::EffectBegins { tool_call } => self.effect_begins(tool_call),
             Report::ToolRan { tool_call, attempt, ran } => {

@@ -3,7 +3,7 @@
 
 use super::{ANSWERED, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
-use crate::context_request::{About, Priority};
+use crate::context_request::{About, ContextRequest, Priority};
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
@@ -59,6 +59,10 @@ impl Session {
             }
             SessionEvent::SessionInputAccepted(accepted) => {
                 self.waiting.push_back(Waiting::of(accepted, event.seq));
+                if let Some(limits) = accepted.limits {
+                    self.settings.session_limits = limits;
+                    self.account.limits = limits;
+                }
             }
             SessionEvent::SessionInputDropped { message_id } => {
                 self.waiting.retain(|waiting| waiting.context.message_id() != message_id);
@@ -109,7 +113,8 @@ impl Session {
                 let Some(id) = event.place.round.clone() else { return };
                 let waited = self.take_waiting(input.message_id());
                 let redone = self.redo.take();
-                let from = waited.or(redone.as_ref().map(|mark| mark.from)).unwrap_or(event.seq);
+                let again = redone.as_ref().map(|mark| mark.from);
+                let from = [waited, again].into_iter().flatten().min().unwrap_or(event.seq);
                 let answered = std::mem::take(&mut self.carried);
                 // Rounds open when nothing required is pending. What still seems to be was
                 // answered by an event whose body has been erased.
@@ -175,7 +180,7 @@ impl Session {
                 }
                 // Nothing runs between rounds. What is still set aside was settled by an event
                 // whose body has been erased.
-                self.account.settle(self.account.reserved, self.account.reserved);
+                self.account.settle_rest();
                 if let Some(mark) = self.marks.back_mut() {
                     mark.outcome = Some(*outcome);
                 }
@@ -277,29 +282,24 @@ impl Session {
                 };
                 self.each_account(&event.place, |account| account.reserve(*reserved));
             }
-            // What may have been billed is charged.
-            IterationEvent::ModelCallInterrupted { .. } => {
-                self.settle(&event.place, Phase::Pending, |reserved| reserved);
-            }
-            IterationEvent::ModelCallFinished { calls, record, text, .. } => {
+            IterationEvent::ModelCallInterrupted { .. } => self.settle(event, Phase::Pending),
+            IterationEvent::ModelCallRetried { .. } => self.settle_retried(event),
+            IterationEvent::ModelCallFinished { calls, text, .. } => {
                 self.note_words(event, text, *calls == 0);
                 self.note_perspectives(event, text);
                 let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
-                self.settle(&event.place, phase, |reserved| {
-                    let spent = Spend::actual(record.usage, record.cost, reserved);
-                    spent.plus(reserved.times(record.broken_off))
-                });
+                self.settle(event, phase);
                 if *calls == 0 {
                     self.end_turn_at(&event.place, TurnOutcome::Answered);
                 }
             }
             IterationEvent::ModelCallFailed { error, .. } => {
-                self.settle(&event.place, Phase::Over, |reserved| reserved);
+                self.settle(event, Phase::Over);
                 self.end_turn_at(&event.place, TurnOutcome::Failed { error: error.clone() });
             }
             IterationEvent::ModelCallCancelled { partial, .. } => {
                 self.note_words(event, partial, false);
-                self.settle(&event.place, Phase::Over, |reserved| reserved);
+                self.settle(event, Phase::Over);
             }
             IterationEvent::IterationClosed { outcome } => {
                 self.close_iteration(&event.place, *outcome)
@@ -325,11 +325,18 @@ impl Session {
     }
 
     /// Gives a model call's reservation back and books what it cost.
-    fn settle(&mut self, place: &Place, next: Phase, actual: impl Fn(Spend) -> Spend) {
-        let Some(iteration) = self.iteration_at(place) else { return };
+    fn settle(&mut self, event: &Event, next: Phase) {
+        let Some(charge) = self.charge(event) else { return };
+        let Some(iteration) = self.iteration_at(&event.place) else { return };
         let Phase::AwaitingModel { reserved, .. } = iteration.phase else { return };
         iteration.phase = next;
-        self.each_account(place, |account| account.settle(reserved, actual(reserved)));
+        self.each_account(&event.place, |account| account.settle(reserved, charge));
+    }
+
+    /// Books a request that failed. Its reservation is the next request's.
+    fn settle_retried(&mut self, event: &Event) {
+        let Some(charge) = self.charge(event) else { return };
+        self.each_account(&event.place, |account| account.settle(Spend::default(), charge));
     }
 
     fn evolve_tool_call(&mut self, body: &ToolCallEvent, event: &Event) {
@@ -342,8 +349,7 @@ impl Session {
                 .map_or(Runs::Handler, |decl| decl.runs);
             let Some(iteration) = self.iteration_at(&event.place) else { return };
             let Phase::AwaitingTools(calls) = &mut iteration.phase else { return };
-            let action = action_digest(name, arguments);
-            calls.push(open_call(id, name, action, *effect, runs));
+            calls.push(open_call(id, name, arguments, *effect, runs));
             return;
         }
         let Some(turn) = self.turn_at(&event.place) else { return };
@@ -363,7 +369,7 @@ impl Session {
     fn evolve_context(&mut self, body: &ContextEvent, event: &Event) {
         match body {
             ContextEvent::ContextRequested(request) => {
-                if let About::Approval { tool_call } = &request.about {
+                if let About::Approval { tool_call, .. } = &request.about {
                     self.set_call_phase(tool_call, CallPhase::AwaitingApproval(request.id.clone()));
                 }
                 self.requests.push(request.clone());
@@ -374,14 +380,16 @@ impl Session {
                 };
                 let request = self.requests.remove(index);
                 self.remember(&request.id);
-                if let About::Approval { tool_call } = &request.about {
+                self.answer_digests.insert(request.id.clone(), result.digest());
+                if let About::Approval { tool_call, .. } = &request.about {
                     if result.success {
                         self.set_call_phase(tool_call, CallPhase::Ready);
                     }
                     return;
                 }
                 self.carried_from = self.carried_from.or(Some(event.seq));
-                self.carried.push(request);
+                let about = request.about.without_call();
+                self.carried.push(ContextRequest { about, ..request });
             }
             ContextEvent::ContextWithdrawn { request } => {
                 self.requests.retain(|pending| pending.id != *request);
@@ -392,8 +400,10 @@ impl Session {
 
     fn remember(&mut self, request: &crate::id::ContextRequestId) {
         self.answered.push_back(request.clone());
-        if self.answered.len() > ANSWERED {
-            self.answered.pop_front();
+        if self.answered.len() > ANSWERED
+            && let Some(forgotten) = self.answered.pop_front()
+        {
+            self.answer_digests.remove(&forgotten);
         }
     }
 
@@ -469,14 +479,15 @@ fn orphan(round: &mut Round, call: &crate::id::ToolCallId, id: &TurnId, outcome:
 fn open_call(
     id: crate::id::ToolCallId,
     name: &str,
-    action: crate::digest::Digest,
+    arguments: &serde_json::Value,
     effect: Effect,
     runs: Runs,
 ) -> ToolCall {
     ToolCall {
         id,
         name: name.to_owned(),
-        action,
+        action: action_digest(name, arguments),
+        arguments: (effect == Effect::Effectful).then(|| arguments.clone()),
         effect,
         runs,
         phase: CallPhase::Ready,

@@ -5,9 +5,9 @@
 //! begins the next seat or closes the round, a closed round opens the next. The same rules go on
 //! where a crash left off.
 
-use super::{Draft, Session, Status};
+use super::command::superseded;
+use super::{Draft, Session, Status, Waiting};
 use crate::budget::{Exhausted, Fit, Spend};
-use crate::debate::Exit;
 use crate::event::{
     Accepted, Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, RoundOutcome, Said,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
@@ -20,8 +20,8 @@ use crate::message_context::MessageContext;
 use crate::round::Round;
 use crate::scope::Place;
 use crate::session::close::finished;
-use crate::stage::Seat;
 use crate::session::wants::is_awaited;
+use crate::stage::Seat;
 use crate::turn::{Turn, exceeded};
 
 /// What a model call would be made with.
@@ -55,31 +55,53 @@ impl Session {
         if self.status != Status::Active || self.required().next().is_some() {
             return None;
         }
-        let over = self.redo.is_none()
-            && self.settings.total_rounds.is_some_and(|total| self.last_number >= total);
-        let agreed = self.agreed();
-        if over || agreed.is_some() {
-            let reason = agreed.map_or("all rounds are done", Exit::reason).to_owned();
-            let completed = SessionEvent::SessionCompleted { reason };
+        if let Some(reason) = self.is_over_because() {
+            let completed = SessionEvent::SessionCompleted { reason: reason.to_owned() };
             return self
                 .drop_waiting()
                 .next()
                 .or(Some((Place::session(), Body::Session(completed))));
         }
+        if let Some(failed) = self.failed_round().filter(|_| self.redo.is_none()) {
+            // It is run again when someone asks for a round, not by itself.
+            return self.waiting.front().map(|_| superseded(failed.number, failed.take, true));
+        }
         let number = self.last_number + 1;
         let take = self.next_take(number);
+        let message = |next: &Waiting| Said { number: self.last_message + 1, seq: next.seq };
         let (input, said) = match (&self.redo, self.waiting.front()) {
-            (Some(mark), _) => (mark.input.clone(), mark.said),
-            (None, Some(next)) => {
-                let said = Said { number: self.last_message + 1, seq: next.seq };
-                (next.context.clone(), next.has_text.then_some(said))
+            // A round that failed is run again for the next input, and answers the message that it
+            // failed to answer unless there is another one.
+            (Some(mark), Some(next)) => {
+                let said = if next.has_text { Some(message(next)) } else { mark.said };
+                (next.context.clone(), said)
             }
+            (Some(mark), None) => (mark.input.clone(), mark.said),
+            (None, Some(next)) => (next.context.clone(), next.has_text.then_some(message(next))),
             (None, None) => return self.go_on(number, take),
         };
         let id = RoundId::derive(self.id.as_str(), format_args!("{number}.{take}"));
         let stages = self.stages(number);
         let opened = RoundEvent::RoundOpened { number, take, stages, input, said };
         Some((Place::round(&id), Body::Round(opened)))
+    }
+
+    /// Why no more rounds will open, if that is so. A round in which nobody could answer does not
+    /// count, so it is never the last.
+    fn is_over_because(&self) -> Option<&'static str> {
+        if let Some(exit) = self.agreed() {
+            return Some(exit.reason());
+        }
+        let total = self.settings.total_rounds?;
+        if self.redo.is_some() || self.failed_round().is_some() || self.last_number < total {
+            return None;
+        }
+        let last = self.marks.iter().filter(|mark| mark.active).max_by_key(|mark| mark.number);
+        let outcome = last.and_then(|mark| mark.outcome);
+        Some(match outcome {
+            Some(RoundOutcome::Incomplete) => "the last round was stopped",
+            Some(RoundOutcome::Completed | RoundOutcome::Failed) | None => "all rounds are done",
+        })
     }
 
     /// Goes on by itself, where the session is set so and the last round was completed.
@@ -90,8 +112,13 @@ impl Session {
             return None;
         }
         let context = MessageContext::new(&format!("auto_{number}_{take}"), &self.id, None).ok()?;
-        let accepted =
-            Accepted { context, sender: "Roundtable".to_owned(), text: None, images: Vec::new() };
+        let accepted = Accepted {
+            context,
+            sender: "Roundtable".to_owned(),
+            text: None,
+            images: Vec::new(),
+            limits: None,
+        };
         let accepted = SessionEvent::SessionInputAccepted(accepted);
         Some((Place::session(), Body::Session(accepted)))
     }
@@ -188,7 +215,7 @@ impl Session {
     }
 
     /// Whether an amount fits the turn, those that wait for it, the round and the session.
-    fn fit(&self, round: &Round, turn: &Turn, amount: Spend) -> Fit {
+    pub(crate) fn fit(&self, round: &Round, turn: &Turn, amount: Spend) -> Fit {
         let line = round.line_of(&turn.id);
         let turns = line.iter().filter_map(|id| round.find_turn(id)).map(|turn| turn.account);
         let mut worst = Fit::Yes;
@@ -205,8 +232,8 @@ impl Session {
         }
     }
 
-    /// Whether a call is under way that may cost less than it could. Nobody tells what the model of
-    /// whoever calls has used, so what is set aside for it is spent.
+    /// Whether a call is under way that may cost less than it could. A turn that waits for the model
+    /// of whoever calls may wait for ever, so nobody waits for what it gives back.
     fn may_give_back(&self, round: &Round) -> bool {
         let runs = |turn: &Turn| turn.awaits_model() && !self.waits_for_host(turn);
         round.turns.iter().any(runs)

@@ -9,10 +9,11 @@ mod decide;
 mod evolve;
 mod follow;
 mod host;
+mod ledger;
 mod report;
 mod wants;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use follow::Prepared;
 
@@ -22,6 +23,7 @@ use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{About, ContextRequest, Priority};
 use crate::debate::{Exit, Perspective};
+use crate::digest::Digest;
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
@@ -122,6 +124,10 @@ pub struct Session {
     pub requests: Vec<ContextRequest>,
     /// The last ones that were answered, so that a late or second answer is known as one.
     pub answered: VecDeque<ContextRequestId>,
+    /// What was answered to those of them, as far as it is known: a second, different answer is
+    /// told from a retry.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answer_digests: BTreeMap<ContextRequestId, Digest>,
     /// Requests answered since the last round opened: the next one gets the answers.
     pub carried: Vec<ContextRequest>,
     /// Where the first of those answers is.
@@ -182,6 +188,7 @@ impl Session {
             redo: None,
             requests: Vec::new(),
             answered: VecDeque::new(),
+            answer_digests: BTreeMap::new(),
             carried: Vec::new(),
             carried_from: None,
             marks: VecDeque::new(),
@@ -202,10 +209,24 @@ impl Session {
         self.requests.iter().filter(|request| request.priority == Priority::Required)
     }
 
-    /// The number of the round in progress, or of the next one to open.
+    /// The number of the round in progress, or the one after the last. Where the last one failed and
+    /// does not count, [`Session::next_number`] is the one that opens next.
     pub fn current_round(&self) -> u32 {
         let open = self.round.as_ref().filter(|round| !round.aside);
         open.map_or(self.last_number + 1, |round| round.number)
+    }
+
+    /// The last round, when nobody could answer in it. Where rounds are counted such a round does
+    /// not count: the next input opens its next take.
+    pub fn failed_round(&self) -> Option<&Mark> {
+        self.settings.total_rounds?;
+        let last = self.marks.iter().filter(|mark| mark.active).max_by_key(|mark| mark.number)?;
+        (last.outcome == Some(RoundOutcome::Failed)).then_some(last)
+    }
+
+    /// The number of the round that the next input opens, when no other input waits.
+    pub fn next_number(&self) -> u32 {
+        self.failed_round().map_or(self.last_number + 1, |failed| failed.number)
     }
 
     /// Whether nothing more happens for a message that was acknowledged before a person acts: its

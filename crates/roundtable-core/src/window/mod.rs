@@ -185,9 +185,13 @@ impl Window {
                 let again = self.redo.take().and_then(|redo| {
                     self.rounds.iter().find(|round| (round.number, round.take) == redo)
                 });
+                let waited = self.waiting.remove(input.message_id());
                 let (input, mut provided) = match again {
-                    Some(round) => (round.input.clone(), round.provided.clone()),
-                    None => (self.waiting.remove(input.message_id()), Vec::new()),
+                    Some(round) => {
+                        let asked = waited.filter(|waited| waited.text.is_some());
+                        (asked.or_else(|| round.input.clone()), round.provided.clone())
+                    }
+                    None => (waited, Vec::new()),
                 };
                 provided.append(&mut self.provided);
                 self.rounds.push_back(RoundRecord {
@@ -305,6 +309,7 @@ impl Window {
             IterationEvent::IterationOpened { .. }
             | IterationEvent::ModelCallStarted { .. }
             | IterationEvent::ModelCallInterrupted { .. }
+            | IterationEvent::ModelCallRetried { .. }
             | IterationEvent::ModelCallFailed { .. } => {}
         }
     }
@@ -332,7 +337,8 @@ impl Window {
                 let content = content.unwrap_or_else(|| outcome.message().to_owned());
                 self.children.retain(|_, (call, _)| call != id);
                 let Some(record) = self.turns.get_mut(turn) else { return };
-                let answer = ToolAnswer { id: id.clone(), content, success: outcome.succeeded() };
+                let (value, success) = (outcome.value().cloned(), outcome.succeeded());
+                let answer = ToolAnswer { id: id.clone(), content, value, success };
                 record.answers.insert(id.clone(), answer);
             }
             ToolCallEvent::ToolCallStarted { .. }

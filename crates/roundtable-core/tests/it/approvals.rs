@@ -17,7 +17,7 @@ fn asked(effect: Effect) -> Table {
 }
 
 fn no(table: &Table, why: &str) -> ContextResult {
-    ContextResult::not_found(table.request("q1"), why)
+    ContextResult::deny(table.request("q1"), why)
 }
 
 #[test]
@@ -44,12 +44,12 @@ fn a_call_that_needs_approval_waits_and_wants_nothing() {
 fn a_granted_call_begins_with_a_commit_of_its_own_when_it_is_effectful() {
     let mut table = asked(Effect::Effectful);
     table.trace();
-    table.ok(Command::Provide(vec![table.found("q1", "yes")]));
+    table.ok(Command::Provide(vec![table.approve("q1")]));
     assert!(table.session().has_work());
     table.begins("r1.t1.i1.c1");
     table.returns("r1.t1.i1.c1", "paid");
     insta::assert_snapshot!(table.trace(), @r#"
-    session provided q1: yes
+    session provided q1: approved
       wants effect r1.t1.i1.c1
     r1.t1.i1.c1 started #1
       wants tool r1.t1.i1.c1 #1
@@ -65,9 +65,9 @@ fn a_granted_call_begins_with_a_commit_of_its_own_when_it_is_effectful() {
 fn a_granted_call_starts_at_once_when_it_is_harmless() {
     let mut table = asked(Effect::Idempotent);
     table.trace();
-    table.ok(Command::Provide(vec![table.found("q1", "yes")]));
+    table.ok(Command::Provide(vec![table.approve("q1")]));
     insta::assert_snapshot!(table.trace(), @r"
-    session provided q1: yes
+    session provided q1: approved
     r1.t1.i1.c1 started #1
       wants tool r1.t1.i1.c1 #1
     ");
@@ -79,7 +79,7 @@ fn a_refused_call_is_a_failed_result_with_the_reason() {
     table.trace();
     table.ok(Command::Provide(vec![no(&table, "too expensive")]));
     insta::assert_snapshot!(table.trace(), @r#"
-    session provided q1: [Error: too expensive]
+    session provided q1: denied: too expensive
     r1.t1.i1.c1 finished failed "A person refused this call: too expensive"
     r1.t1.i1 closed tools done
     r1.t1.i2 opened 2
@@ -93,9 +93,9 @@ fn a_paused_session_takes_approvals() {
     let mut table = asked(Effect::Idempotent);
     table.ok(Command::Pause);
     table.trace();
-    table.ok(Command::Provide(vec![table.found("q1", "yes")]));
+    table.ok(Command::Provide(vec![table.approve("q1")]));
     insta::assert_snapshot!(table.trace(), @r"
-    session provided q1: yes
+    session provided q1: approved
     r1.t1.i1.c1 started #1
       wants tool r1.t1.i1.c1 #1
     ");
@@ -115,7 +115,7 @@ fn f25_a_stop_withdraws_the_question_and_a_later_answer_changes_nothing() {
       wants nothing
     ");
     let before = table.live.clone();
-    let late = vec![table.found("q1", "yes")];
+    let late = vec![table.approve("q1")];
     assert!(table.session().unknown_requests(&late).is_empty());
     assert!(table.ok(Command::Provide(late)).is_empty());
     assert_eq!(table.live, before);
@@ -124,7 +124,8 @@ fn f25_a_stop_withdraws_the_question_and_a_later_answer_changes_nothing() {
 #[test]
 fn an_approval_is_no_information_for_the_next_round() {
     let mut table = asked(Effect::Idempotent);
-    table.ok(Command::Provide(vec![table.found("q1", "yes, and the code is 4711")]));
+    let result = Some("and the code is 4711".to_owned());
+    table.ok(Command::Provide(vec![ContextResult { result, ..table.approve("q1") }]));
     table.returns("r1.t1.i1.c1", "paid");
     table.answer("r1.t1.i2", "Done.");
     table.say("Thanks.");
@@ -136,7 +137,7 @@ fn a_message_while_a_call_waits_for_approval_has_to_answer_it() {
     let mut table = asked(Effect::Idempotent);
     let refused = table.say_with("Hello?", Vec::new()).unwrap_err().to_string();
     assert!(refused.starts_with("Cannot continue: 1 required context request(s) pending."));
-    let yes = vec![table.found("q1", "yes")];
+    let yes = vec![table.approve("q1")];
     table.say_with("Go ahead.", yes).unwrap();
     assert_eq!(table.session().waiting.len(), 1);
     assert!(table.session().requests.is_empty());
@@ -168,7 +169,7 @@ fn an_interrupt_that_answers_what_it_cuts_off_does_not_start_it() {
     table.trace();
     let say = roundtable_core::input::Say {
         on_busy: OnBusy::Interrupt,
-        results: vec![table.found("q1", "yes")],
+        results: vec![table.approve("q1")],
         ..table.next_say(Some("Something else."))
     };
     table.ok(Command::Say(say));

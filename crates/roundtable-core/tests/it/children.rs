@@ -113,9 +113,18 @@ fn a_delegation_to_an_unknown_worker_fails_and_names_those_that_there_are() {
 #[test]
 fn a_delegation_with_bad_arguments_fails_and_says_what_to_mend() {
     for (arguments, expected) in [
-        (json!({"agent": "digger"}), "delegate: missing field `mission`"),
-        (json!({"agent": "digger", "mission": " "}), "delegate: the mission is empty"),
-        (json!("digger"), "delegate: invalid type: string \"digger\", expected struct Arguments"),
+        (
+            json!({"agent": "digger"}),
+            "the arguments of delegate do not fit its schema: missing field `mission`",
+        ),
+        (
+            json!({"agent": "digger", "mission": " "}),
+            "delegate: mission must have 1 to 10000 characters, this one has 1",
+        ),
+        (
+            json!("digger"),
+            "the arguments of delegate do not fit its schema: invalid type: string \"digger\", expected struct Delegation",
+        ),
     ] {
         let mut table = office(4);
         table.say("Build it.");

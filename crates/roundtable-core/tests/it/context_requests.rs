@@ -257,7 +257,9 @@ fn finished(events: &[roundtable_core::event::Event]) -> String {
 
 #[test]
 fn bad_arguments_are_refused_with_what_to_mend() {
-    let ok = |text: &str| text.to_owned();
+    let ok = |text: &str| format!("request_context: {text}");
+    let fits =
+        |text: &str| format!("the arguments of request_context do not fit its schema: {text}");
     for (arguments, expected) in [
         (
             json!({"query": "", "reason": "r"}),
@@ -271,20 +273,20 @@ fn bad_arguments_are_refused_with_what_to_mend() {
             json!({"query": "q", "reason": "r".repeat(501)}),
             ok("reason must have 1 to 500 characters, this one has 501"),
         ),
-        (json!({"query": "q"}), ok("missing field `reason`")),
+        (json!({"query": "q"}), fits("missing field `reason`")),
         (
             json!({"query": "q", "reason": "r", "urgent": true}),
-            ok("unknown field `urgent`, expected one of `query`, `reason`, `priority`"),
+            fits("unknown field `urgent`, expected one of `query`, `reason`, `priority`"),
         ),
         (
             json!({"query": "q", "reason": "r", "priority": "soon"}),
-            ok("unknown variant `soon`, expected `required` or `optional`"),
+            fits("unknown variant `soon`, expected `required` or `optional`"),
         ),
     ] {
         let mut table = panel(Settings::default());
         table.say("Debate.");
         let events = table.asks("r1.t1.i1", "", vec![ask("request_context", arguments)]);
-        assert_eq!(finished(&events), format!("request_context: {expected}"));
+        assert_eq!(finished(&events), expected);
         assert!(pending(&table).is_empty());
     }
 }

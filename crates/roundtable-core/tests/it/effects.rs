@@ -1,7 +1,7 @@
 //! Effectful calls: begun by a commit of their own, never repeated, never guessed.
 
 use roundtable_core::agent::Agent;
-use roundtable_core::context_request::{ContextResult, Priority};
+use roundtable_core::context_request::{ContextResult, Decision, Priority};
 use roundtable_core::input::{Command, Ran, Report};
 use roundtable_core::tool::{Effect, ToolDecl};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn an_equal_call_is_refused_until_the_question_is_answered() {
     "#);
     table.begins("r1.t1.i2.c2");
     table.returns("r1.t1.i2.c2", "paid 13");
-    table.ok(Command::Provide(vec![table.found("q1", "It did not happen.")]));
+    table.ok(Command::Provide(vec![table.decided("q1", Decision::DidNotHappen)]));
     table.trace();
     table.asks("r1.t1.i3", "", vec![ask("pay", pay())]);
     insta::assert_snapshot!(table.trace(), @r#"
@@ -131,10 +131,13 @@ fn the_answer_reaches_the_agent_and_lets_the_next_round_open() {
     table.ok(table.ran("r1.t1.i1.c1", Ran::CutOff("timeout".to_owned())));
     table.answer("r1.t1.i2", "I do not know whether it was paid.");
     assert!(table.say_with("And?", Vec::new()).is_err());
-    let result = vec![table.found("q1", "It was paid.")];
-    table.say_with("And?", result).unwrap();
+    let happened = table.decided("q1", Decision::Happened);
+    let result = ContextResult { result: Some("Bob has the money.".to_owned()), ..happened };
+    table.say_with("And?", vec![result]).unwrap();
     let prompt = table.labels.replace(&table.prompt("r2.t1"));
-    assert!(prompt.contains("[q1] Did the call of pay (r1.t1.i1.c1) take effect?\nIt was paid."));
+    let told = "[q1] Did the call of pay (r1.t1.i1.c1) take effect?\n\
+                It happened: the call took effect. Do not repeat it. Bob has the money.\n";
+    assert!(prompt.contains(told), "{prompt}");
 }
 
 #[test]
@@ -243,8 +246,7 @@ fn an_effectful_handler_that_asks_another_prompt_under_an_old_ordinal_is_in_doub
 fn f25_the_first_answer_to_a_question_of_doubt_counts_even_when_it_is_no() {
     let mut table = paying();
     table.ok(table.ran("r1.t1.i1.c1", Ran::CutOff("timeout".to_owned())));
-    let no = ContextResult::not_found(table.request("q1"), "nobody can tell");
-    table.ok(Command::Provide(vec![no]));
+    table.ok(Command::Provide(vec![table.decided("q1", Decision::Unknown)]));
     assert!(table.session().requests.is_empty());
     table.trace();
     table.asks("r1.t1.i2", "", vec![ask("pay", pay())]);

@@ -12,7 +12,9 @@ use crate::table::{Table, agent, agent_with, ask};
 
 /// The rows of a whole log, one line each.
 fn lines(table: &Table) -> String {
-    let rows = table.log.iter().flat_map(rows).map(|row| line(table, &row));
+    let is_shown =
+        |row: &Row| !matches!(row, Row::Reservation { .. } | Row::ReservationGone { .. });
+    let rows = table.log.iter().flat_map(rows).filter(is_shown).map(|row| line(table, &row));
     rows.collect::<Vec<_>>().join("\n")
 }
 
@@ -35,6 +37,11 @@ fn line(table: &Table, row: &Row) -> String {
         Row::Take { number, take, active } => format!("take {number}.{take} active {active}"),
         Row::Request { request, agent, .. } => format!("request {request} of {agent}"),
         Row::RequestGone { request } => format!("request {request} gone"),
+        Row::Opened { actor } => format!("opened by {}", actor.as_deref().unwrap_or("nobody")),
+        Row::Reservation { iteration, amount } => {
+            format!("reserved {} tokens for {iteration}", amount.tokens)
+        }
+        Row::ReservationGone { iteration } => format!("reservation of {iteration} gone"),
     };
     table.labels.replace(&text)
 }
@@ -72,6 +79,7 @@ fn every_message_row_points_to_the_event_that_has_its_text() {
     insta::assert_snapshot!(lines(&table), @r#"
     agent agt_ada Ada
     agent agt_bob Bob
+    opened by nobody
     round r1 is 1 take 1 of 2 agents
     message 1 in r1 by None: "Hello"
     turn r1.t1 of agt_ada in r1 for None
@@ -102,6 +110,25 @@ fn every_message_row_points_to_the_event_that_has_its_text() {
     round r3 ended Incomplete
     take 2.1 active true
     "#);
+}
+
+#[test]
+fn what_a_model_call_may_spend_is_a_row_from_its_start_to_its_end() {
+    let mut table = Table::open(vec![agent("Ada"), agent("Bob")]);
+    table.say("Hello");
+    table.answer("r1.t1.i1", "Yes.");
+    table.ok(Command::Stop);
+    let is_shown = |row: &Row| matches!(row, Row::Reservation { .. } | Row::ReservationGone { .. });
+    let rows = table.log.iter().flat_map(rows).filter(is_shown).map(|row| line(&table, &row));
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        [
+            "reserved 4119 tokens for r1.t1.i1",
+            "reserved 4119 tokens for r1.t2.i1",
+            "reservation of r1.t1.i1 gone",
+            "reservation of r1.t2.i1 gone",
+        ]
+    );
 }
 
 #[test]

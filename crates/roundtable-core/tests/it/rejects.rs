@@ -4,7 +4,7 @@
 use roundtable_core::agent::Agent;
 use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, IterationId, SessionId, ToolCallId};
-use roundtable_core::input::{Command, OnBusy, Ran, Reply, Report};
+use roundtable_core::input::{Command, OnBusy, Ran, Reply, Report, Unanswered};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use roundtable_core::{MessageContext, Reject};
@@ -113,7 +113,12 @@ fn strange_reports() -> Vec<Report> {
     let tool_call = ToolCallId::derive("nowhere", 1);
     vec![
         Report::ModelReplied { iteration: iteration.clone(), attempt: 1, reply: Reply::default() },
-        Report::ModelFailed { iteration, attempt: 1, error: "e".to_owned() },
+        Report::ModelFailed {
+            iteration,
+            attempt: 1,
+            error: "e".to_owned(),
+            unanswered: Unanswered::Refused,
+        },
         Report::EffectBegins { tool_call: tool_call.clone() },
         Report::ToolRan {
             tool_call: tool_call.clone(),
@@ -152,7 +157,12 @@ fn a_report_with_another_attempt_is_stale() {
         let (iteration, reply) = (table.iteration("r1.t1.i1"), Reply::default());
         table.refused(Report::ModelReplied { iteration: iteration.clone(), attempt, reply });
         let error = "down".to_owned();
-        table.refused(Report::ModelFailed { iteration, attempt, error });
+        table.refused(Report::ModelFailed {
+            iteration,
+            attempt,
+            error,
+            unanswered: Unanswered::Refused,
+        });
     }
 }
 

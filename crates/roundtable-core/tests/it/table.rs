@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Usage;
-use roundtable_core::context_request::ContextResult;
+use roundtable_core::context_request::{ContextResult, Decision};
 use roundtable_core::event::{CallRecord, Event, NestedPrompt, Opening};
 use roundtable_core::id::{ContextRequestId, IterationId, SessionId, ToolCallId, TurnId};
-use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
+use roundtable_core::input::{
+    AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
+};
 use roundtable_core::session::Session;
 use roundtable_core::settings::{Kind, Settings};
 use roundtable_core::tool::{ToolDecl, ToolResult};
@@ -176,6 +178,7 @@ impl Table {
             images: Vec::new(),
             on_busy: OnBusy::Queue,
             results: Vec::new(),
+            limits: None,
         }
     }
 
@@ -209,6 +212,14 @@ impl Table {
 
     pub fn found(&self, label: &str, result: &str) -> ContextResult {
         ContextResult::found(self.request(label), result)
+    }
+
+    pub fn approve(&self, label: &str) -> ContextResult {
+        ContextResult::approve(self.request(label))
+    }
+
+    pub fn decided(&self, label: &str, decision: Decision) -> ContextResult {
+        ContextResult::decided(self.request(label), decision)
     }
 }
 
@@ -258,7 +269,23 @@ impl Table {
     pub fn fails(&mut self, label: &str, error: &str) -> Vec<Event> {
         let iteration = self.iteration(label);
         let attempt = self.attempt(iteration.as_str());
-        self.ok(Report::ModelFailed { iteration, attempt, error: error.to_owned() })
+        let (error, unanswered) = (error.to_owned(), Unanswered::Refused);
+        self.ok(Report::ModelFailed { iteration, attempt, error, unanswered })
+    }
+
+    /// A call fails after this many bytes of its answer had arrived.
+    pub fn breaks_off(&mut self, label: &str, arrived: u64) -> Vec<Event> {
+        let iteration = self.iteration(label);
+        let attempt = self.attempt(iteration.as_str());
+        let (error, unanswered) = ("broke off".to_owned(), Unanswered::BrokenOff { arrived });
+        self.ok(Report::ModelFailed { iteration, attempt, error, unanswered })
+    }
+
+    /// A request of a call failed, and another one is to be made.
+    pub fn retries(&self, label: &str, unanswered: Unanswered) -> Report {
+        let iteration = self.iteration(label);
+        let attempt = self.attempt(iteration.as_str());
+        Report::ModelRetries { iteration, attempt, error: "down".to_owned(), unanswered }
     }
 
     pub fn ran(&self, label: &str, ran: Ran) -> Report {

@@ -179,17 +179,20 @@ fn iteration(body: &IterationEvent) -> String {
     match body {
         IterationEvent::IterationOpened { number } => format!("opened {number}"),
         IterationEvent::ModelCallStarted { attempt, .. } => format!("model started #{attempt}"),
-        IterationEvent::ModelCallInterrupted { attempt, partial, possible_duplicate } => {
+        IterationEvent::ModelCallInterrupted { attempt, partial, possible_duplicate, .. } => {
             let declared = if *possible_duplicate { ", possible duplicate" } else { "" };
             format!("model interrupted #{attempt} {partial:?}{declared}")
         }
         IterationEvent::ModelCallFinished { attempt, text, calls, .. } => {
             format!("model finished #{attempt} {text:?} {calls} calls")
         }
-        IterationEvent::ModelCallFailed { attempt, error } => {
+        IterationEvent::ModelCallRetried { attempt, error, .. } => {
+            format!("model retried #{attempt}: {error}")
+        }
+        IterationEvent::ModelCallFailed { attempt, error, .. } => {
             format!("model failed #{attempt}: {error}")
         }
-        IterationEvent::ModelCallCancelled { attempt, partial } => {
+        IterationEvent::ModelCallCancelled { attempt, partial, .. } => {
             format!("model cancelled #{attempt} {partial:?}")
         }
         IterationEvent::IterationClosed { outcome } => match outcome {

@@ -18,7 +18,7 @@ fn request(name: &str) -> ToolRequest {
 }
 
 fn answer(name: &str, content: &str) -> ToolAnswer {
-    ToolAnswer { id: id(name), content: content.to_owned(), success: true }
+    ToolAnswer { id: id(name), content: content.to_owned(), value: None, success: true }
 }
 
 fn id(name: &str) -> ToolCallId {

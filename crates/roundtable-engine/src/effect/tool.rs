@@ -1,14 +1,14 @@
 //! Running a tool.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use roundtable_core::id::ToolCallId;
 use roundtable_core::input::{Ran, Report};
 use roundtable_core::prompt::{Prompt, RenderedPrompt};
 use roundtable_core::tool::ToolResult;
-use roundtable_ports::{Adapter, EventBus, RunScope, SessionReader, ToolContext, ToolError};
+use roundtable_ports::{
+    Adapter, EventBus, RunScope, SessionReader, ToolContext, ToolError, Toolkit,
+};
 use serde_json::Value;
 
 use crate::adapter::SessionBus;
@@ -54,14 +54,16 @@ impl ToolRun {
             event_bus,
             self.scope,
         );
-        // A handler may panic before it gives a future, too.
-        let running = async { tool.run_json(self.arguments, &context).await };
-        let running = AssertUnwindSafe(running).catch_unwind();
+        // Bound to the agent whose turn made the call (R000-14).
+        let toolkit = Toolkit::new(context.scope.ids.agent.clone(), [tool.clone()]);
+        let running = toolkit.run(&self.name, self.arguments, None, context);
         match tokio::time::timeout(spec.timeout, running).await {
-            Ok(Ok(Ok(result))) => Ran::Returned(result),
-            Ok(Ok(Err(ToolError::Failed(error)))) => Ran::Returned(ToolResult::failed(error)),
-            Ok(Ok(Err(ToolError::Unknown(why)))) => Ran::CutOff(why),
-            Ok(Err(_)) => Ran::CutOff(format!("{} panicked", self.name)),
+            Ok(Ok(result)) => {
+                let most = self.engine.parts().config.max_reply_bytes;
+                Ran::Returned(result.bounded(most))
+            }
+            Ok(Err(ToolError::Failed(error))) => Ran::Returned(ToolResult::failed(error)),
+            Ok(Err(ToolError::Unknown(why))) => Ran::CutOff(why),
             Err(_) => {
                 Ran::CutOff(format!("{} took longer than {} s", self.name, spec.timeout.as_secs()))
             }

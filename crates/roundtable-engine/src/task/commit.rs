@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, NestedPrompt, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId};
-use roundtable_core::input::{Command, Env, Input, Report};
+use roundtable_core::input::{Command, Env, Input, OnBusy, Report};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::{Live, Reject};
-use roundtable_ports::{Batch, CommandRecord, EvaluateError, Evaluation, LogError, Receipt};
+use roundtable_ports::{
+    Batch, CommandKey, CommandRecord, EvaluateError, Evaluation, LogError, Receipt,
+};
 
 use super::letter::{Asker, Letter, Reply, Waiter};
-use super::{Halt, SessionTask, load};
+use super::{SessionTask, load};
 use crate::error::EngineError;
 
 /// How often a commit that failed is decided anew.
@@ -28,6 +31,8 @@ struct Staged {
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
     origin: Option<Origin>,
+    /// How much the account went up.
+    spent: Spend,
     answers: Vec<Answer>,
 }
 
@@ -38,10 +43,18 @@ enum Answer {
     Report(Result<(), Reject>),
 }
 
-impl SessionTask {
+/// Letters that were not committed, and why.
+pub(super) struct Failed {
+    pub letters: Vec<Letter>,
+    pub error: EngineError,
+    /// Whether the state in memory is what the log says, so that trying again makes sense.
+    pub fresh: bool,
+}
+
+impl SessionTask<'_> {
     /// Decides on letters one after another and commits them together. If the commit fails, the
     /// decisions are dropped and taken again on what the log says now.
-    pub(super) async fn process(&mut self, letters: Vec<Letter>) -> Result<(), Halt> {
+    pub(super) async fn try_commit(&mut self, letters: Vec<Letter>) -> Result<(), Failed> {
         let mut failure = EngineError::Stopping;
         let mut unsure = Vec::new();
         for attempt in 0..TRIES {
@@ -67,20 +80,13 @@ impl SessionTask {
                             self.deliver(letters, committed).await;
                             return Ok(());
                         }
-                        Err(error) => {
-                            failure = error;
-                            break;
-                        }
+                        Err(error) => return Err(Failed { letters, error, fresh: false }),
                     }
                 }
-                Err(error) => {
-                    failure = error.into();
-                    break;
-                }
+                Err(error) => return Err(Failed { letters, error: error.into(), fresh: false }),
             }
         }
-        letters.into_iter().for_each(|letter| letter.refuse(&failure));
-        Err(Halt::Lost(failure))
+        Err(Failed { letters, error: failure, fresh: true })
     }
 
     /// Reads the session again after a commit that failed, and finds out whether one of those that
@@ -102,8 +108,8 @@ impl SessionTask {
 
     async fn decide(&mut self, letter: &Letter, staged: &mut Staged) -> Answer {
         match letter {
-            Letter::Command { command, id, .. } => {
-                Answer::Command(self.decide_command(command, id.as_ref(), staged).await)
+            Letter::Command { command, key, .. } => {
+                Answer::Command(self.decide_command(command, key.as_ref(), staged).await)
             }
             Letter::Report { report, partials } => {
                 let partials = partials.clone();
@@ -111,7 +117,7 @@ impl SessionTask {
                 let env = self.env(Some(partials));
                 Answer::Report(self.step(report, &env, staged))
             }
-            Letter::Publish { report, .. } => {
+            Letter::Commit { report, .. } => {
                 let env = self.env(Some(BTreeMap::new()));
                 Answer::Report(self.step(report, &env, staged))
             }
@@ -135,13 +141,14 @@ impl SessionTask {
     async fn decide_command(
         &mut self,
         command: &Arc<Command>,
-        id: Option<&CommandId>,
+        key: Option<&CommandKey>,
         staged: &mut Staged,
     ) -> Result<Receipt, EngineError> {
         if self.is_draining() {
             return Err(EngineError::Stopping);
         }
-        let digest = id.map(|_| Digest::of_json(command));
+        let id = key.map(|key| &key.id);
+        let digest = key.map(|key| digest_of(key, command));
         if let Some(recorded) = self.find_command(id, staged).await? {
             if Some(&recorded.digest) != digest.as_ref() {
                 return Err(EngineError::CommandReused { id: recorded.id });
@@ -185,22 +192,21 @@ impl SessionTask {
     }
 
     fn warnings(&self, command: &Command) -> Vec<String> {
-        let results = match command {
-            Command::Say(say) => &say.results,
-            Command::Provide(results) => results,
+        let (results, interrupts) = match command {
+            Command::Say(say) => (&say.results, say.on_busy == OnBusy::Interrupt),
+            Command::Provide(results) => (results, false),
             _ => return Vec::new(),
         };
-        let unknown = self.live.session.unknown_requests(results);
-        unknown
-            .iter()
-            .map(|result| format!("{} was never requested here; it is ignored", result.request))
-            .collect()
+        self.live.session.result_warnings(results, interrupts)
     }
 
     fn step(&mut self, input: &Input, env: &Env, staged: &mut Staged) -> Result<(), Reject> {
+        let before = self.live.session.account.spent;
         let events = self.live.step(input, env, self.starts())?;
         staged.rows.extend(events.iter().flat_map(rows));
         staged.events.extend(events.into_iter().map(Arc::new));
+        let amount = self.live.session.account.spent.minus(before);
+        staged.spent = staged.spent.plus(amount);
         Ok(())
     }
 
@@ -220,6 +226,7 @@ impl SessionTask {
             rows: &staged.rows,
             commands: &staged.commands,
             summary: &Summary::of(&self.live.session),
+            spent: staged.spent,
         };
         let store = &self.engine.parts().store;
         store.log.append(&self.own, batch).await?;
@@ -235,7 +242,7 @@ impl SessionTask {
                     self.acknowledge(reply, result);
                 }
                 (Letter::State { reply }, _) => drop(reply.send(self.state())),
-                (Letter::Publish { reply, .. }, Answer::Report(result)) => {
+                (Letter::Commit { reply, .. }, Answer::Report(result)) => {
                     drop(
                         reply.send(
                             result.map_err(|reject| EvaluateError::Refused(reject.to_string())),
@@ -328,6 +335,11 @@ impl SessionTask {
             drop(waiter.reply.send(Ok(evaluation)));
         }
     }
+}
+
+/// What a command stands for under its id.
+pub(crate) fn digest_of(key: &CommandKey, command: &Command) -> Digest {
+    key.digest.clone().unwrap_or_else(|| Digest::of_json(command))
 }
 
 /// The model call whose whole answer a report brings: what it had said before is of no use.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use roundtable_core::event::NestedPrompt;
-use roundtable_core::id::{CommandId, IterationId, ToolCallId, TurnId};
+use roundtable_core::id::{IterationId, ToolCallId, TurnId};
 use roundtable_core::input::{Command, Input};
 use roundtable_core::session::Session;
-use roundtable_ports::{EvaluateError, Evaluation, Receipt};
+use roundtable_ports::{CommandKey, EvaluateError, Evaluation, Receipt};
 use tokio::sync::oneshot;
 
 use crate::error::EngineError;
@@ -16,13 +16,14 @@ use crate::error::EngineError;
 /// for several dozen letters, and most sessions wait with an empty one.
 pub(crate) enum Letter {
     /// A caller wants something.
-    Command { command: Arc<Command>, id: Option<CommandId>, reply: Reply },
+    Command { command: Arc<Command>, key: Option<CommandKey>, reply: Reply },
     /// A caller wants to know the state.
     State { reply: oneshot::Sender<Result<Session, EngineError>> },
     /// An effect is done. Partials are those of a process that is gone.
     Report { report: Input, partials: Option<BTreeMap<IterationId, String>> },
-    /// A handler has something to tell.
-    Publish { report: Input, reply: oneshot::Sender<Result<(), EvaluateError>> },
+    /// Something that is committed before whoever sends it goes on: a handler publishes, or a model
+    /// call is about to make another request.
+    Commit { report: Input, reply: oneshot::Sender<Result<(), EvaluateError>> },
     /// A handler wants a prompt answered.
     Evaluate {
         tool_call: ToolCallId,
@@ -77,7 +78,7 @@ impl Letter {
         match self {
             Self::Command { reply, .. } => reply.refuse(error.clone()),
             Self::State { reply } => drop(reply.send(Err(error.clone()))),
-            Self::Publish { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
+            Self::Commit { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Evaluate { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Report { .. } | Self::Wake | Self::Idle => {}
         }

@@ -6,7 +6,8 @@ use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Session;
 use roundtable_core::{Live, Reject};
-use roundtable_ports::{LogError, Ownership, SessionLog, Snapshot};
+use roundtable_ports::{LeaseError, LogError, Ownership, SessionLog, Snapshot};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::SessionTask;
 use crate::engine::Engine;
@@ -18,13 +19,34 @@ pub const SNAPSHOT_VERSION: u32 = 2;
 /// How many events are read at once.
 const PAGE: usize = 512;
 
-/// Claims a session and reads it.
-pub(super) async fn load(
+/// A session in memory, and the right to write it.
+pub(super) struct Loaded {
+    pub own: Ownership,
+    pub alone: Option<OwnedSemaphorePermit>,
+    pub live: Live,
+}
+
+/// Claims a session. Of those whose last owners died, one at a time is under way: if this process dies,
+/// the others are not to blame.
+async fn claim(
     engine: &Engine,
     session: &SessionId,
-) -> Result<(Ownership, Live), EngineError> {
+) -> Result<(Ownership, Option<OwnedSemaphorePermit>), EngineError> {
     let parts = engine.parts();
-    let own = parts.store.leases.claim_one(session, &parts.node).await?;
+    let leases = &parts.store.leases;
+    match leases.claim_one(session, &parts.node).await {
+        Err(LeaseError::Suspect) => {
+            let alone = engine.suspects().clone().acquire_owned().await.ok();
+            Ok((leases.claim_alone(session, &parts.node).await?, alone))
+        }
+        claimed => Ok((claimed?, None)),
+    }
+}
+
+/// Claims a session and reads it.
+pub(super) async fn load(engine: &Engine, session: &SessionId) -> Result<Loaded, EngineError> {
+    let parts = engine.parts();
+    let (own, alone) = claim(engine, session).await?;
     let loaded = match read(&parts.store.log, session, session, Seq(u64::MAX)).await {
         Ok(live) => check(engine, live),
         Err(error) => Err(error.into()),
@@ -33,7 +55,7 @@ pub(super) async fn load(
         // A session that is owned is not looked for: who cannot go on with it must not keep it.
         let _ = parts.store.leases.release(&own).await;
     }
-    Ok((own, loaded?))
+    Ok(Loaded { own, alone, live: loaded? })
 }
 
 /// Refuses a session whose agents need what is not there: with every call it would fail a turn
@@ -100,7 +122,7 @@ fn thaw(snapshot: &Snapshot) -> Option<Session> {
     serde_json::from_slice(&snapshot.state).ok()
 }
 
-impl SessionTask {
+impl SessionTask<'_> {
     /// Makes this session, which has no log yet, the fold of another one's past.
     pub(super) async fn inherit(&mut self, origin: &Origin) -> Result<(), EngineError> {
         if self.live.session.opened {

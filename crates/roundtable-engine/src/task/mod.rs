@@ -1,10 +1,13 @@
 //! A session's task: receive, decide, commit, evolve, reconcile. The one writer of its log.
 
 mod commit;
+mod crash;
+mod hold;
 mod letter;
 mod load;
 mod quiet;
 mod reconcile;
+mod set_aside;
 mod start;
 
 use std::collections::HashMap;
@@ -20,9 +23,10 @@ use roundtable_core::Starts;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Report;
-use roundtable_ports::Ownership;
-use tokio::sync::mpsc;
+use roundtable_ports::{LeaseError, Ownership};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+pub(crate) use commit::digest_of;
 pub(crate) use letter::{Letter, Reply};
 pub use load::SNAPSHOT_VERSION;
 pub(crate) use load::read;
@@ -32,6 +36,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::speech::Speech;
 use letter::{Asker, Waiter};
+use load::Loaded;
 use quiet::Quiet;
 use reconcile::Running;
 
@@ -50,15 +55,17 @@ pub(crate) enum Halt {
     Lost(EngineError),
 }
 
-pub(crate) struct SessionTask {
+pub(crate) struct SessionTask<'a> {
     engine: Engine,
     session: SessionId,
     /// Letters from outside.
-    mailbox: mpsc::Receiver<Letter>,
+    mailbox: &'a mut mpsc::Receiver<Letter>,
     /// Letters of this session's own effects and handlers.
     reports: mpsc::Receiver<Letter>,
     reporter: mpsc::Sender<Letter>,
     own: Ownership,
+    /// Held by the one session under way whose last owners died.
+    alone: Option<OwnedSemaphorePermit>,
     /// Ahead of the log only between a decision and its commit.
     live: Live,
     running: Running,
@@ -75,14 +82,16 @@ pub(crate) struct SessionTask {
     idle: bool,
 }
 
-impl SessionTask {
-    pub async fn run(engine: Engine, session: SessionId, mailbox: mpsc::Receiver<Letter>) {
+impl<'a> SessionTask<'a> {
+    pub async fn run(engine: Engine, session: SessionId, mut mailbox: mpsc::Receiver<Letter>) {
         let speech = engine.speeches().of(&session);
-        let work = Self::work(engine.clone(), session.clone(), mailbox, speech.clone());
-        // A panic ends this session's task and nobody else's; it is loaded afresh soon.
-        if AssertUnwindSafe(work).catch_unwind().await.is_err() {
-            look_again(&engine, &session).await;
+        let work = SessionTask::work(engine.clone(), session.clone(), &mut mailbox, speech.clone());
+        // A panic ends this session's task and nobody else's; it is loaded afresh soon. The mailbox
+        // outlives it, so that nobody loads the session before the panic is noted.
+        if let Err(panic) = AssertUnwindSafe(work).catch_unwind().await {
+            crash::note(&engine, &session, panic, &mut mailbox).await;
         }
+        drop(mailbox);
         engine.forget(&session);
         engine.speeches().forget(&session, speech);
     }
@@ -90,7 +99,7 @@ impl SessionTask {
     async fn work(
         engine: Engine,
         session: SessionId,
-        mut mailbox: mpsc::Receiver<Letter>,
+        mailbox: &'a mut mpsc::Receiver<Letter>,
         speech: Arc<Speech>,
     ) {
         let loaded = tokio::select! {
@@ -98,13 +107,16 @@ impl SessionTask {
             () = engine.stopped().cancelled() => return,
             loaded = load::load(&engine, &session) => loaded,
         };
-        let (own, live) = match loaded {
+        let Loaded { own, alone, live } = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
+                if let EngineError::Lease(LeaseError::Parked { reason }) = &error {
+                    engine.note_parked(&session, reason);
+                }
                 if error.is_transient() {
                     engine.miss(&session);
                 }
-                return refuse_all(&mut mailbox, &error).await;
+                return refuse_all(mailbox, &error).await;
             }
         };
         let (reporter, reports) = mpsc::channel(engine.parts().config.mailbox);
@@ -122,6 +134,7 @@ impl SessionTask {
             reports,
             reporter,
             own,
+            alone,
             live,
             speech,
             bus,
@@ -138,13 +151,16 @@ impl SessionTask {
             () = stopped.cancelled() => Ok(()),
             end = task.drive() => end,
         };
+        if stopped.is_cancelled() {
+            task.engine.note_cut(task.cut_calls());
+        }
         // Whatever still runs was started by a writer that is no longer one.
         task.running.abort_all(&task.speech);
         let release = task.engine.parts().store.leases.release(&task.own);
         // A store that does not answer finds out by itself that this node is gone.
         let _ = tokio::time::timeout(RELEASE_WITHIN, release).await;
         if let Err(Halt::Lost(error)) = end {
-            refuse_all(&mut task.mailbox, &error).await;
+            refuse_all(task.mailbox, &error).await;
             look_again(&task.engine, &task.session).await;
         }
     }
@@ -153,6 +169,7 @@ impl SessionTask {
         self.recover().await?;
         loop {
             self.reconcile().await?;
+            self.settle().await;
             if self.may_leave() && self.retire().await {
                 return Ok(());
             }
@@ -233,7 +250,7 @@ impl SessionTask {
     /// Makes ready to leave memory, unless a letter is on its way.
     async fn retire(&mut self) -> bool {
         self.put_snapshot().await;
-        self.engine.retire(&self.session, &self.mailbox)
+        self.engine.retire(&self.session, self.mailbox)
     }
 }
 

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::letter::Letter;
 use super::{Halt, SessionTask};
 use crate::adapter::EngineAdapter;
+use crate::cut::{CutCall, CutTarget};
 use crate::speech::Speech;
 
 /// What an effect is: its scope, and which attempt.
@@ -86,7 +87,7 @@ fn key(want: &Want) -> Option<Key> {
     }
 }
 
-impl SessionTask {
+impl SessionTask<'_> {
     /// Called only when the state is what the log says.
     pub(super) async fn reconcile(&mut self) -> Result<(), Halt> {
         loop {
@@ -125,6 +126,34 @@ impl SessionTask {
             // A scheduler that is gone has stopped with the engine.
             let _ = self.engine.wakes().send((at, self.session.clone())).await;
         }
+    }
+
+    /// The calls that are under way.
+    pub(super) fn cut_calls(&self) -> Vec<CutCall> {
+        self.running.effects.keys().map(|key| self.cut_call(key)).collect()
+    }
+
+    fn cut_call(&self, key: &Key) -> CutCall {
+        let session = &self.live.session;
+        let round = session.round.as_ref();
+        let (turn, target) = match key {
+            Key::Model(iteration, _) => (
+                round.and_then(|round| round.turn_of_iteration(iteration)),
+                CutTarget::Model(String::new()),
+            ),
+            Key::Tool(id, _) => match round.and_then(|round| round.find_call(id)) {
+                Some((turn, call)) => (Some(turn), CutTarget::Tool(call.name.clone())),
+                None => (None, CutTarget::Tool(id.to_string())),
+            },
+            Key::Measure(_) => (None, CutTarget::Measure),
+        };
+        let agent = turn.and_then(|turn| session.find_agent(&turn.agent));
+        let target = match (target, agent) {
+            (CutTarget::Model(_), Some(agent)) => CutTarget::Model(agent.model.clone()),
+            (target, _) => target,
+        };
+        let agent = agent.map(|agent| agent.name.clone());
+        CutCall { session: self.session.clone(), agent, target }
     }
 
     fn end_unwanted(&mut self, wants: &[Want]) {

@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use roundtable_core::budget::Spend;
 use roundtable_core::debate::Measuring;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, RoundId, ToolCallId, TurnId};
+use roundtable_core::iteration::Phase;
 use roundtable_core::prompt::Prompt;
 use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Budget, Listener, ModelRequest, RunScope, ToolChoice};
+use roundtable_ports::{Attempts, Budget, Listener, ModelRequest, Owner, RunScope, ToolChoice};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
 use super::letter::Letter;
 use super::reconcile::Effect;
 use crate::effect::{self, ModelCall, ToolRun};
+use crate::quota::Admission;
 
-impl SessionTask {
+impl SessionTask<'_> {
     pub(super) fn start(&mut self, want: &Want) -> Option<Effect> {
         match want {
             Want::CallModel { turn, iteration, attempt, since } => {
@@ -45,6 +48,10 @@ impl SessionTask {
         let prompt = self.live.window.prompt_name(&self.live.session, id)?.to_owned();
         let turn = self.live.session.round.as_ref()?.find_turn(id)?;
         let agent = self.live.session.find_agent(&turn.agent)?;
+        let reserved = match turn.iteration.as_ref().map(|iteration| &iteration.phase) {
+            Some(Phase::AwaitingModel { reserved, .. }) => *reserved,
+            _ => Spend::default(),
+        };
         let parts = self.engine.parts();
         let request = ModelRequest {
             key: iteration.clone(),
@@ -59,6 +66,7 @@ impl SessionTask {
             output: rendered.output.clone(),
             max_tokens: agent.max_tokens,
             listener: Listener::default(),
+            attempts: Attempts::default(),
         };
         self.speech.begin(iteration, attempt, since);
         let call = ModelCall {
@@ -67,7 +75,18 @@ impl SessionTask {
             iteration: iteration.clone(),
             attempt,
             speech: self.speech.clone(),
+            bus: self.bus.clone(),
             own: self.own.clone(),
+            admission: Admission {
+                engine: self.engine.clone(),
+                owner: Owner {
+                    tenant: self.live.session.tenant.clone(),
+                    actor: self.live.session.actor.clone(),
+                },
+                iteration: iteration.clone(),
+                reserved,
+                priced: agent.price.is_some(),
+            },
             noted: self.noted.clone(),
         };
         Some(self.spawn(CancellationToken::new(), call.make(request)))

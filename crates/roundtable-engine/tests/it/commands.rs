@@ -188,20 +188,6 @@ async fn f16_a_store_that_stays_away_fails_the_command_and_the_session_goes_on_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_result_that_could_not_be_committed_is_had_again_by_itself() {
-    // The answer of the model cannot be written; soon after, the session is looked at again.
-    let kit = failing(6, Fault::Unavailable, 5);
-    let engine = kit.start().await;
-    let session = engine.open(opening(vec![agent("Ann")], Settings::default())).await.unwrap();
-    session.command(say(session.id(), "m1", "one"), None).await.unwrap();
-    let events = rounds(&session, 1).await;
-    assert_eq!(replies(&events), ["You said: User: one"]);
-    assert_eq!(count(&events, "model_call_interrupted"), 1, "the lost one is declared");
-    assert_eq!(kit.model.count(), 2);
-    engine.shutdown().await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_fenced_commit_fails_the_command_and_changes_nothing() {
     let kit = failing(1, Fault::Fenced, 1);
     let engine = kit.start().await;

@@ -283,9 +283,16 @@ async fn f25_of_two_racing_answers_the_first_one_is_recorded_and_the_other_chang
         session.command(Command::Provide(results), None)
     };
     let (one, two) = tokio::join!(answer("first"), answer("second"));
-    assert_eq!((one.unwrap().warnings, two.unwrap().warnings), (Vec::new(), Vec::new()));
-    // Late, and once more: the same.
-    assert!(answer("third").await.unwrap().warnings.is_empty());
+    let warnings: Vec<String> = requests
+        .iter()
+        .map(|request| {
+            let why = "was answered before, and differently; the first answer counts, this one is ignored";
+            format!("{} {why}", request.id)
+        })
+        .collect();
+    assert_eq!((one.unwrap().warnings, two.unwrap().warnings), (Vec::new(), warnings.clone()));
+    assert_eq!(answer("third").await.unwrap().warnings, warnings, "late, and once more");
+    assert!(answer("first").await.unwrap().warnings.is_empty(), "a retry");
     session.command(say(session.id(), "m2", "Go on."), None).await.unwrap();
     let events = rounds(&session, 2).await;
     assert_eq!(count(&events, "context_provided"), 3);
@@ -320,7 +327,7 @@ async fn f26_answers_that_are_too_many_or_too_long_are_refused_and_change_nothin
     let (session, requests) = asked(&engine).await;
     let many = vec![found(&requests[0], "yes"); 100_000];
     let error = refused(&session, [many, vec![found(&requests[2], "yes")]].concat()).await;
-    assert_eq!(error.to_string(), "100001 results were sent; at most 256 are taken at once");
+    assert_eq!(error.to_string(), "100001 results were sent; at most 1024 are taken at once");
     let long = "x".repeat(300 * 1024);
     let error = refused(&session, vec![found(&requests[0], &long), found(&requests[2], "")]).await;
     assert_eq!(error.to_string(), "the results together may have 262144 bytes at most, not 307200");

@@ -75,6 +75,9 @@ async fn r002_9_a_nested_prompt_is_a_child_turn_in_the_same_log_and_its_output_c
     let advice = "Take an umbrella. You asked: What do you think of rain?";
     let value = json!({ "advice": advice });
     assert_eq!(tool_results(&events), [ToolResult::ok("consulted").with_value(value)]);
+    // The outer model's next prompt has the message, and the value after it.
+    let told = format!("consulted\n{{\"advice\":\"{advice}\"}}\n");
+    assert!(kit.model.received()[2].prompt.ends_with(&told), "{}", kit.model.received()[2].prompt);
     let asked = &kit.model.received()[1];
     assert_eq!(asked.prompt, "# Role\nYou give advice.\nWhat do you think of rain?\n");
     assert_eq!(&asked.session, session.id());

@@ -10,7 +10,7 @@ use roundtable_core::input::Command;
 use roundtable_core::prompt::{Params, Prompt};
 use roundtable_core::settings::{Order, Settings};
 use roundtable_core::tool::ToolResult;
-use roundtable_engine::{Engine, EngineError, SessionHandle};
+use roundtable_engine::{CutCall, CutTarget, Engine, EngineError, SessionHandle};
 use roundtable_models::scripted::{Call, Reply, Script};
 use roundtable_testing::{FnTool, Kit, agent, opening, rounds, say, until};
 use serde_json::json;
@@ -134,6 +134,14 @@ async fn what_takes_longer_than_the_drain_limit_is_cut_off_and_declared() {
     let drained = tokio::time::timeout(Duration::from_secs(1001), engine.shutdown()).await;
     drained.expect("the limit holds");
     assert_eq!(engine.loaded(), 0);
+    let cut = CutCall {
+        session: session.id().clone(),
+        agent: Some("Ann".to_owned()),
+        target: CutTarget::Model("scripted".to_owned()),
+    };
+    assert_eq!(engine.cut_calls(), std::slice::from_ref(&cut));
+    let told = format!("{}: call of model scripted for Ann", session.id());
+    assert_eq!(cut.to_string(), told);
 
     kit.node = "two";
     let engine = kit.start().await;
@@ -146,6 +154,7 @@ async fn what_takes_longer_than_the_drain_limit_is_cut_off_and_declared() {
                 attempt,
                 partial,
                 possible_duplicate,
+                ..
             }) => Some((*attempt, partial.as_str(), *possible_duplicate)),
             _ => None,
         })
@@ -155,6 +164,21 @@ async fn what_takes_longer_than_the_drain_limit_is_cut_off_and_declared() {
     assert_eq!(replies(&events), ["slow words"]);
     assert_eq!(kit.model.count(), 2);
     engine.shutdown().await;
+    assert_eq!(engine.cut_calls(), [], "nothing ran any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_outlasts_the_drain_is_named_with_its_agent() {
+    let slow = FnTool::new("slow", |_, _| Box::pin(std::future::pending()));
+    let script = Script::default().voice("ann", [Reply::calls([Call::new("slow", json!({}))])]);
+    let kit = Kit::new(script).tool(slow.clone());
+    let engine = kit.start().await;
+    let session = begin(&engine, vec![armed("Ann", [slow.declare()])], Order::Parallel).await;
+    until("the tool is called", || count(&log(&kit, &session), "tool_call_started") == 1).await;
+    engine.shutdown().await;
+    let cut = engine.cut_calls();
+    let told: Vec<String> = cut.iter().map(ToString::to_string).collect();
+    assert_eq!(told, [format!("{}: call of tool slow for Ann", session.id())]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -167,7 +167,7 @@ async fn an_approval_that_comes_after_the_session_left_memory_runs_the_call() {
     let log: Vec<_> = kit.store.disk().dump(session.id()).into_iter().map(|s| s.event).collect();
     let request = requests(&log).remove(0);
     assert_eq!(request.query, "May act be called with {}?");
-    let yes = roundtable_core::context_request::ContextResult::found(request.id, "yes");
+    let yes = roundtable_core::context_request::ContextResult::approve(request.id);
     session.command(roundtable_core::input::Command::Provide(vec![yes]), None).await.unwrap();
     until("the call is made", || {
         let log = kit.store.disk().dump(session.id());

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use roundtable_core::context_request::{About, ContextResult, Priority};
+use roundtable_core::context_request::{About, ContextResult, Decision, Priority};
 use roundtable_core::event::{RoundOutcome, TurnOutcome};
 use roundtable_core::input::Command;
 use roundtable_core::settings::Settings;
@@ -136,7 +136,7 @@ async fn an_effectful_call_that_was_cut_off_becomes_a_question_and_is_refused_un
     let refused = session.command(say(session.id(), "m2", "Again."), None).await.unwrap_err();
     assert!(refused.to_string().starts_with("Cannot continue: 1 required context request(s)"));
     assert_eq!(session.state().await.unwrap().head, head);
-    let answer = ContextResult::not_found(question.id, "it did not happen");
+    let answer = ContextResult::decided(question.id, Decision::DidNotHappen);
     session.command(go_on(session.id(), "m2", vec![answer]), None).await.unwrap();
     let events = rounds(&session, 2).await;
     assert_eq!(tool_outcomes(&events)[3], ToolOutcome::Returned(ToolResult::ok("paid")));

@@ -203,7 +203,7 @@ impl Model for HttpModel {
         let events = Events::new(response.bytes_stream().boxed(), patience, self.caps);
         let (decoder, shaper) = (wire.decoder(settings), Shaper::new(shape));
         let secrets = self.target.secrets.clone();
-        Ok(Reading::new(events, decoder, shaper, request.listener.clone(), secrets).boxed())
+        Ok(Reading::new(events, decoder, shaper, request, secrets).boxed())
     }
 }
 

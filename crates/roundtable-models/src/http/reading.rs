@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::Stream;
-use roundtable_ports::{Chunk, Listener, ModelError};
+use roundtable_ports::{Attempts, Chunk, Listener, ModelError, ModelRequest};
 use sse_stream::Sse;
 
 use super::body::Events;
@@ -20,6 +20,7 @@ pub struct Reading {
     decoder: Box<dyn Decoder>,
     shaper: Shaper,
     listener: Listener,
+    attempts: Attempts,
     secrets: Arc<[Secret]>,
     ready: VecDeque<Chunk>,
     over: bool,
@@ -51,10 +52,12 @@ impl Reading {
         events: Events,
         decoder: Box<dyn Decoder>,
         shaper: Shaper,
-        listener: Listener,
+        request: &ModelRequest,
         secrets: Arc<[Secret]>,
     ) -> Self {
-        Self { events, decoder, shaper, listener, secrets, ready: VecDeque::new(), over: false }
+        let (listener, attempts) = (request.listener.clone(), request.attempts.clone());
+        let ready = VecDeque::new();
+        Self { events, decoder, shaper, listener, attempts, secrets, ready, over: false }
     }
 
     /// Takes the next event, or the end.
@@ -87,10 +90,18 @@ impl Reading {
     }
 
     fn shape(&mut self, chunk: Chunk) -> Result<(), ModelError> {
-        if let Chunk::Text(text) = &chunk
-            && self.shaper.holds()
-        {
-            self.listener.hear(text);
+        match &chunk {
+            Chunk::Text(text) => {
+                self.attempts.note_arrived(text.len());
+                if self.shaper.holds() {
+                    self.listener.hear(text);
+                }
+            }
+            Chunk::ToolCall { arguments, .. } => {
+                self.attempts.note_arrived(arguments.to_string().len());
+            }
+            Chunk::Reasoning(thought) => self.attempts.note_arrived(thought.text.len()),
+            Chunk::Citation(_) | Chunk::Done(_) => {}
         }
         self.shaper.take(chunk, &mut self.ready)
     }

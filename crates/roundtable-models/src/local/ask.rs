@@ -2,6 +2,8 @@
 //! begins. It is too small to follow instructions or to decide anything; what it can do is to go
 //! on in a voice, so it is given one.
 
+use std::borrow::Cow;
+
 use roundtable_core::digest::Digest;
 use roundtable_core::message::{Message, Part, Role};
 use roundtable_local as local;
@@ -102,8 +104,8 @@ fn texts(request: &ModelRequest, wanted: impl Fn(Role) -> bool) -> Vec<String> {
 /// A message in words. Pictures and thoughts are nothing that it could take in.
 fn text(message: &Message) -> String {
     let parts = message.parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        Part::ToolResult(answer) => Some(answer.content.as_str()),
+        Part::Text { text } => Some(Cow::Borrowed(text.as_str())),
+        Part::ToolResult(answer) => Some(answer.text()),
         Part::ToolCall(_) | Part::Image(_) | Part::Reasoning(_) => None,
     });
     parts.collect::<Vec<_>>().join("\n")

@@ -127,7 +127,6 @@ impl Model for ScriptedModel {
             model: "scripted".to_owned(),
             usage: Some(usage),
             stop,
-            broken_off: 0,
             ..CallRecord::default()
         };
         let received = self.received.clone();
@@ -174,7 +173,7 @@ fn whole_text(messages: &[Message]) -> String {
         text.push_str(&message.text());
         for part in &message.parts {
             if let roundtable_core::message::Part::ToolResult(answer) = part {
-                text.push_str(&answer.content);
+                text.push_str(&answer.text());
             }
         }
         text.push('\n');

@@ -1,6 +1,6 @@
 //! Tool calls that arrive in pieces.
 
-use roundtable_core::mend;
+use roundtable_core::{json, mend};
 use roundtable_ports::{Chunk, ModelError};
 use serde_json::Value;
 
@@ -64,10 +64,14 @@ impl Calls {
 
 impl Open {
     /// The call as a whole. Arguments that are no JSON stay text: the tool's schema refuses them,
-    /// and the model is told so, which helps it more than a failed answer.
+    /// and the model is told so, which helps it more than a failed answer. Arguments that nest too
+    /// deeply are handed on for the same reason: the session refuses the call.
     pub fn close(self, names: &Names) -> Chunk {
         let arguments = match self.arguments.trim() {
             "" => Value::Object(serde_json::Map::new()),
+            text if json::text_levels(text.as_bytes()) > json::MAX_LEVELS => {
+                json::parse_stored(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+            }
             text => mend(text).unwrap_or_else(|| Value::String(text.to_owned())),
         };
         Chunk::ToolCall { name: names.back(&self.name), arguments, reference: self.id }

@@ -13,6 +13,7 @@ pub mod openai_responses;
 mod turns;
 
 use roundtable_core::event::{CallRecord, StopReason};
+use roundtable_core::json;
 use roundtable_ports::{Chunk, ModelError, ModelRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,9 +182,10 @@ pub trait Decoder: Send {
     fn end(&mut self) -> Result<Vec<Chunk>, ModelError>;
 }
 
-/// An event's data as JSON.
+/// An event's data as JSON. Depth is no reason to lose an answer: a call whose arguments nest too
+/// deeply is refused by the session, and the rest of the answer counts.
 fn parse(data: &str) -> Result<Value, ModelError> {
-    serde_json::from_str(data)
+    json::parse_stored(data)
         .map_err(|error| ModelError::Broken(format!("an event is not JSON ({error})")))
 }
 

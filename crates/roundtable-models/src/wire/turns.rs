@@ -31,7 +31,7 @@ pub enum Said<'a> {
     Image(&'a Image),
     Reasoning(&'a Reasoning),
     Call { id: Cow<'a, str>, name: Cow<'a, str>, arguments: &'a Value },
-    Result { id: Cow<'a, str>, name: Cow<'a, str>, content: &'a str, success: bool },
+    Result { id: Cow<'a, str>, name: Cow<'a, str>, content: Cow<'a, str>, success: bool },
 }
 
 /// Something that is said, and the message that it comes from.
@@ -186,7 +186,7 @@ impl<'a> Sorter<'a, '_> {
         let result = Said::Result {
             id: call.theirs,
             name: call.name,
-            content: &answer.content,
+            content: answer.text(),
             success: answer.success,
         };
         self.push(Speaker::Tools, index, result);
@@ -245,8 +245,12 @@ impl<'a> Sorter<'a, '_> {
     /// Answers the calls that nobody answered: a call without a result would be refused.
     fn settle(&mut self) {
         while let Some(call) = self.open.pop_front() {
-            let result =
-                Said::Result { id: call.theirs, name: call.name, content: LOST, success: false };
+            let result = Said::Result {
+                id: call.theirs,
+                name: call.name,
+                content: LOST.into(),
+                success: false,
+            };
             self.push(Speaker::Tools, call.message, result);
         }
     }
@@ -287,7 +291,7 @@ impl<'a> Sorter<'a, '_> {
 
 /// A result whose call is not in the prompt.
 fn stray<'a>(answer: &ToolAnswer) -> Said<'a> {
-    Said::Text(format!("Result of an earlier tool call:\n{}", answer.content).into())
+    Said::Text(format!("Result of an earlier tool call:\n{}", answer.text()).into())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use roundtable_core::id::{AgentId, IterationId, SessionId};
 use roundtable_core::message::Message;
 use roundtable_core::scope::{Place, Scope};
 use roundtable_core::tool::Effect;
-use roundtable_ports::{Listener, ModelRequest, ToolChoice, ToolSpec};
+use roundtable_ports::{Attempts, Listener, ModelRequest, ToolChoice, ToolSpec};
 use serde_json::json;
 
 /// What an agent's model is asked in its seat, in this round and iteration.
@@ -35,6 +35,7 @@ pub fn request(agent: &str, round: u32, iteration: u32) -> ModelRequest {
         output: None,
         max_tokens: 100,
         listener: Listener::default(),
+        attempts: Attempts::default(),
     }
 }
 

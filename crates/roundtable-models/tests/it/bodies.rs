@@ -33,7 +33,7 @@ fn looped(wire: &str, payload: Value) -> ModelRequest {
         ToolRequest { id: id.clone(), name: "files.read".to_owned(), arguments: json!({"q": 1}) };
     let thought = Reasoning { wire: wire.to_owned(), text: "Hm.".to_owned(), payload };
     let said = vec![Part::Reasoning(thought), Part::ToolCall(call)];
-    let answer = ToolAnswer { id, content: "none".to_owned(), success: false };
+    let answer = ToolAnswer { id, content: "none".to_owned(), value: None, success: false };
     let mut request = offering(request("ann", 1, 2), &["files.read"]);
     let messages = Arc::make_mut(&mut request.messages);
     messages.push(Message { role: Role::Assistant, parts: said });

@@ -12,7 +12,8 @@ use roundtable_models::local::{
     HashedEmbedder, LazyEmbedder, LocalEmbedder, LocalModel, NAME, NOTICE, Trust, weights,
 };
 use roundtable_ports::{
-    Chunk, Embedder, Facts, Listener, Model, ModelError, ModelRequest, OutputSchema, ToolChoice,
+    Attempts, Chunk, Embedder, Facts, Listener, Model, ModelError, ModelRequest, OutputSchema,
+    ToolChoice,
 };
 use serde_json::{Value, json};
 
@@ -47,6 +48,7 @@ fn request(key: &str, question: &str) -> ModelRequest {
         .into(),
         max_tokens: 14,
         listener: Listener::default(),
+        attempts: Attempts::default(),
         ..asked::request("ada", 1, 1)
     }
 }

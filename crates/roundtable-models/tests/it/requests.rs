@@ -24,8 +24,9 @@ fn part() -> impl Strategy<Value = Part> {
         let arguments = if whole { json!({"q": 1}) } else { json!("not an object") };
         Part::ToolCall(ToolRequest { id, name, arguments })
     });
-    let result = (id(), "[a-z]{0,5}", any::<bool>())
-        .prop_map(|(id, content, success)| Part::ToolResult(ToolAnswer { id, content, success }));
+    let result = (id(), "[a-z]{0,5}", any::<bool>()).prop_map(|(id, content, success)| {
+        Part::ToolResult(ToolAnswer { id, content, value: None, success })
+    });
     let wire = prop_oneof![
         Just("openai_chat/x"),
         Just("openai_responses/gpt-5"),

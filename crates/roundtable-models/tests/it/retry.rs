@@ -7,8 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use roundtable_core::event::CallRecord;
+use roundtable_core::input::Unanswered;
 use roundtable_models::{Fallback, Retry, RetryPolicy};
-use roundtable_ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
+use roundtable_ports::{Attempts, Chunk, Grant, Model, ModelError, ModelRequest, ModelStream};
 use tokio::time::Instant;
 
 use crate::asked::request;
@@ -132,17 +133,55 @@ async fn f28_the_deadline_fires_while_nothing_is_said() {
     assert_eq!(error, Some(ModelError::Timeout));
 }
 
-#[tokio::test(start_paused = true)]
-async fn f28_an_answer_says_how_many_attempts_before_it_may_have_been_billed() {
-    let broken = || ModelError::Broken("cut".to_owned());
-    let model = Failing::new(&[broken(), busy(), ModelError::Timeout]);
-    let retry = Retry::new(model, RetryPolicy::default());
-    let mut answer = retry.stream(&request("ann", 1, 1)).await.unwrap();
-    let Some(Ok(Chunk::Done(record))) = answer.next().await else { panic!("no answer") };
-    assert_eq!(record.broken_off, 2, "who says no does not bill");
+/// Grants so many further requests, and notes what became of those before.
+#[derive(Clone, Default)]
+struct Purse {
+    left: Arc<Mutex<u32>>,
+    failed: Arc<Mutex<Vec<Unanswered>>>,
+}
 
-    let chain: [Arc<dyn Model>; 2] = [Failing::new(&[broken()]), Failing::new(&[])];
-    let mut answer = Fallback::new(chain).stream(&request("ann", 1, 1)).await.unwrap();
-    let Some(Ok(Chunk::Done(record))) = answer.next().await else { panic!("no answer") };
-    assert_eq!(record.broken_off, 1);
+#[async_trait]
+impl Grant for Purse {
+    async fn retry(&self, _error: &ModelError, unanswered: Unanswered) -> bool {
+        let mut left = self.left.lock().unwrap();
+        let granted = *left > 0;
+        *left = left.saturating_sub(1);
+        if granted {
+            self.failed.lock().unwrap().push(unanswered);
+        }
+        granted
+    }
+}
+
+/// A request for which so many further ones are granted, and the purse that grants them.
+fn granted(further: u32) -> (ModelRequest, Purse) {
+    let purse = Purse { left: Arc::new(Mutex::new(further)), ..Purse::default() };
+    (ModelRequest { attempts: Attempts::new(purse.clone()), ..request("ann", 1, 1) }, purse)
+}
+
+#[tokio::test(start_paused = true)]
+async fn f28_every_further_request_is_asked_for_and_says_what_became_of_the_one_before() {
+    let broken = || ModelError::Broken("cut".to_owned());
+    let inner = Failing::new(&[broken(), busy(), ModelError::Timeout]);
+    let retry = Retry::new(inner.clone(), RetryPolicy::default());
+    let (request, purse) = granted(9);
+    assert!(retry.stream(&request).await.is_ok());
+    let cut = Unanswered::BrokenOff { arrived: 0 };
+    assert_eq!(*purse.failed.lock().unwrap(), [cut, Unanswered::Refused, cut]);
+    assert_eq!(inner.asked.lock().unwrap().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_of_four_calls_makes_four_requests_over_retries_and_fallbacks() {
+    let down: Vec<ModelError> = (0..9).map(|_| busy()).collect();
+    let models = [Failing::new(&down), Failing::new(&down), Failing::new(&down)];
+    let retried = |model: &Arc<Failing>| {
+        Arc::new(Retry::new(model.clone(), RetryPolicy::default())) as Arc<dyn Model>
+    };
+    let made = || models.iter().map(|model| model.asked.lock().unwrap().len()).sum::<usize>();
+    let (limited, _) = granted(3);
+    assert!(Fallback::new(models.iter().map(retried)).stream(&limited).await.is_err());
+    assert_eq!(made(), 4);
+    assert!(Fallback::new(models.iter().map(retried)).stream(&request("ann", 1, 1)).await.is_err());
+    assert_eq!(made(), 4 + 12, "without a limit, each is asked as often as its policy says");
 }

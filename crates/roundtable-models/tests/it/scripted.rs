@@ -60,6 +60,7 @@ async fn input_stands_for_what_was_asked_last_in_words() {
     let tool = ToolAnswer {
         id: roundtable_core::id::ToolCallId::new("one").unwrap(),
         content: "a result".to_owned(),
+        value: None,
         success: true,
     };
     asked.messages = vec![

@@ -1,7 +1,10 @@
 //! Commands for sessions that another process owns: rows that the owner drains and answers.
 
 use async_trait::async_trait;
+use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
+use roundtable_core::digest::Digest;
+use roundtable_core::event::Seq;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_core::input::Command;
 use serde::{Deserialize, Serialize};
@@ -18,6 +21,8 @@ pub struct Posted {
     pub session: SessionId,
     /// What is wanted.
     pub command: Command,
+    /// What the id stands for, if the sender says so.
+    pub digest: Option<Digest>,
 }
 
 /// What the owner answered.
@@ -26,7 +31,18 @@ pub struct Posted {
 pub enum Answered {
     /// It is committed.
     Done(Receipt),
-    /// Required context requests stand in the way.
+    /// The session refused it.
+    Rejected(Reject),
+    /// The owner lacks what the session's agents need.
+    CannotPlay(String),
+    /// The owner cannot read the session.
+    Damaged {
+        /// Where.
+        seq: Seq,
+        /// How.
+        what: String,
+    },
+    /// Required context requests stand in the way. Written by earlier versions.
     ContextRequired(Vec<ContextRequest>),
     /// The id was used for another command.
     CommandReused,

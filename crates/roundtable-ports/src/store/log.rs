@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
@@ -34,6 +35,22 @@ pub struct CommandRecord {
     pub receipt: Receipt,
 }
 
+/// The name of a command, chosen by its caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandKey {
+    /// Its id.
+    pub id: CommandId,
+    /// What it stands for, where that is more than the command says: the request that it was made of.
+    /// Without one, the digest of the command.
+    pub digest: Option<Digest>,
+}
+
+impl From<CommandId> for CommandKey {
+    fn from(id: CommandId) -> Self {
+        Self { id, digest: None }
+    }
+}
+
 /// One commit: all of it, or nothing.
 #[derive(Debug, Clone)]
 pub struct Batch<'a> {
@@ -49,6 +66,25 @@ pub struct Batch<'a> {
     pub commands: &'a [CommandRecord],
     /// The session, as lists show it.
     pub summary: &'a Summary,
+    /// How much the session's account went up. It counts for the day of the last event.
+    pub spent: Spend,
+}
+
+impl Batch<'_> {
+    /// Refuses events that hold a value which nests too deeply to be read again. Every store asks
+    /// this before it writes.
+    ///
+    /// # Errors
+    /// [`LogError::Unstorable`] for the first such event.
+    pub fn check(&self) -> Result<(), LogError> {
+        for event in self.events {
+            event
+                .body
+                .check_levels()
+                .map_err(|error| LogError::Unstorable { what: format!("a value is {error}") })?;
+        }
+        Ok(())
+    }
 }
 
 /// Why the log cannot do something.
@@ -75,6 +111,21 @@ pub enum LogError {
     /// The store did not answer, and it is not known whether it did what it was asked.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
+    /// A body that no reader could parse is never written. Trying again changes nothing.
+    #[error("this cannot be stored: {what}")]
+    Unstorable {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Another process holds the write lock of the store for too long. Nothing was written.
+    #[error(
+        "another process holds the write lock of the store; nothing was written. Try again; if it \
+         persists, find the process that has the database open in a long transaction and end it"
+    )]
+    Busy,
+    /// There is no room for more. Nothing was written.
+    #[error("the disk of the store is full; nothing was written. Free some space and try again")]
+    Full,
     /// What is stored cannot be read.
     #[error("the log of {session} is damaged at {seq}: {what}")]
     Damaged {
@@ -91,8 +142,12 @@ impl LogError {
     /// Whether the same may go through when it is tried again on fresh state.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Conflict { .. } | Self::Unavailable(_) | Self::Duplicate { .. } => true,
-            Self::Fenced { .. } | Self::Damaged { .. } => false,
+            Self::Conflict { .. }
+            | Self::Unavailable(_)
+            | Self::Busy
+            | Self::Full
+            | Self::Duplicate { .. } => true,
+            Self::Fenced { .. } | Self::Unstorable { .. } | Self::Damaged { .. } => false,
         }
     }
 }

@@ -4,6 +4,7 @@ mod bell;
 mod inbox;
 mod leases;
 mod log;
+mod quota;
 mod vectors;
 
 use std::collections::BTreeMap;
@@ -19,8 +20,9 @@ use roundtable_core::settings::Kind;
 
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
-pub use leases::{LeaseError, Leases, Ownership};
-pub use log::{Batch, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
+pub use leases::{CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, MOST_CRASHES, Ownership};
+pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
+pub use quota::{Allowances, Holdings, Owner, Quotas};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
 
 /// What running model calls have said so far: overwritable rows, not events.
@@ -51,6 +53,10 @@ pub struct Listed {
     pub head: Seq,
     /// When it began.
     pub created_at: Timestamp,
+    /// When something last happened in it.
+    pub updated_at: Timestamp,
+    /// Why nobody goes on with it by itself, if it crashed again and again.
+    pub parked: Option<String>,
     /// What there is to know of it.
     pub summary: Summary,
 }
@@ -101,13 +107,14 @@ pub trait Directory: Send + Sync {
     async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError>;
     /// The newest of these sessions.
     async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError>;
-    /// Sessions that have work, or whose time has come, and that no living node owns.
+    /// Sessions that have work, or whose time has come, and that no living node owns. Those that
+    /// are parked are left out.
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError>;
     /// When the next session that nobody owns becomes due.
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
 }
 
-/// A place to keep sessions: the seven sides of one backend.
+/// A place to keep sessions: the eight sides of one backend.
 #[derive(Clone)]
 pub struct Store {
     /// The truth.
@@ -124,13 +131,15 @@ pub struct Store {
     pub inbox: Arc<dyn Inbox>,
     /// What texts mean.
     pub vectors: Arc<dyn Vectors>,
+    /// What sessions spend and hold.
+    pub quotas: Arc<dyn Quotas>,
 }
 
 impl Store {
     /// A store whose sides are one and the same thing.
     pub fn of<B>(backend: Arc<B>) -> Self
     where
-        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + 'static,
+        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + Quotas + 'static,
     {
         Self {
             log: backend.clone(),
@@ -139,7 +148,8 @@ impl Store {
             drafts: backend.clone(),
             directory: backend.clone(),
             inbox: backend.clone(),
-            vectors: backend,
+            vectors: backend.clone(),
+            quotas: backend,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 use roundtable_core::id::SessionId;
+use roundtable_core::json;
 use serde_json::Value;
 
 use crate::embedder::Space;
@@ -78,6 +79,8 @@ impl NewVector {
         if self.key.is_empty() || self.key.len() > LONGEST_KEY {
             return refused(format!("a key has 1 to {LONGEST_KEY} bytes"));
         }
+        json::check(&self.payload)
+            .map_err(|error| VectorsError::Refused(format!("a payload is {error}")))?;
         if self.payload.to_string().len() > LONGEST_PAYLOAD {
             return refused(format!("a payload has {LONGEST_PAYLOAD} bytes at the most"));
         }

@@ -28,6 +28,8 @@ fn only_what_may_pass_is_worth_another_try() {
         (LogError::Conflict { head: Seq(7) }, true),
         (LogError::Duplicate { id: CommandId::new("c1").unwrap() }, true),
         (LogError::Unavailable(text()), true),
+        (LogError::Busy, true),
+        (LogError::Full, true),
         (LogError::Damaged { session, seq: Seq(7), what: text() }, false),
     ];
     for (error, transient) in logs {

@@ -9,11 +9,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ask::Mode;
+use super::consent::Caller;
 use crate::host::HostTurn;
 use crate::wire::ContextRequest;
+pub(crate) use crate::wire::Usage;
 
 use decision::{Decision, Evidence, Exit, Metadata, decision, evidence, exit, metadata};
-pub(crate) use decision::{Level, Side, Usage};
+pub(crate) use decision::{Level, Side};
 pub(crate) use response::{AgentResponse, Stance};
 
 /// How a debate stands after a call.
@@ -22,7 +24,8 @@ pub(crate) use response::{AgentResponse, Stance};
 pub(crate) enum Status {
     /// The round is over and another may follow: call continue_roundtable.
     InProgress,
-    /// Required contextRequests have to be answered before the next round.
+    /// contextRequests are pending. Only required ones hold the next round back. Without a decision
+    /// the round is still open, and waits for a decision on a tool call.
     NeedsContext,
     /// The debate is over.
     Completed,
@@ -88,7 +91,7 @@ pub(crate) struct RoundAnswer {
     pub agent_responses: Vec<AgentResponse>,
     pub evidence: Evidence,
     pub metadata: Metadata,
-    /// What agents want to know. Required ones have to be answered with contextResults before the next
+    /// What agents ask for. Required requests have to be answered with contextResults before the next
     /// round.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -100,16 +103,20 @@ pub(crate) struct RoundAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     pub usage: Usage,
-    /// What was accepted, but not understood.
+    /// What was accepted and not used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub warnings: Vec<String>,
 }
 
 impl RoundAnswer {
-    pub fn of(findings: &Findings, turn: Option<HostTurn>, warnings: Vec<String>) -> Self {
-        let running = findings.standing == Standing::Running;
-        let turn = turn.filter(|_| running);
+    pub fn of(
+        findings: &Findings,
+        caller: Caller,
+        turn: Option<HostTurn>,
+        warnings: Vec<String>,
+    ) -> Self {
+        let turn = turn.filter(|_| findings.open);
         let status = match &turn {
             Some(_) => Status::NeedsTurn,
             None => findings.standing.into(),
@@ -122,8 +129,8 @@ impl RoundAnswer {
             total_rounds: findings.total_rounds,
             current_round: findings.rounds_completed,
             status,
-            next_step: next_step(findings, status),
-            decision: (!running).then(|| decision(findings)),
+            next_step: next_step(findings, caller, status),
+            decision: (!findings.open).then(|| decision(findings)),
             speaking: speaking(findings),
             agent_responses: findings.responses.iter().map(AgentResponse::of).collect(),
             evidence: evidence(findings),
@@ -152,16 +159,14 @@ pub(crate) fn speaking(findings: &Findings) -> Vec<String> {
 }
 
 /// What whoever reads the answer should do now.
-fn next_step(findings: &Findings, status: Status) -> String {
+fn next_step(findings: &Findings, caller: Caller, status: Status) -> String {
     let (session, number) = (&findings.session, findings.number);
     match status {
         Status::Running => format!(
             "The round is still running and goes on by itself. Call continue_roundtable with sessionId {session} and afterRound {} to get its result.",
             number.saturating_sub(1)
         ),
-        Status::NeedsContext => format!(
-            "Find out what contextRequests ask for (web search, files, the user), then call continue_roundtable with sessionId {session}, afterRound {number} and one contextResults entry per request."
-        ),
+        Status::NeedsContext => caller.next_step(findings),
         Status::InProgress => format!(
             "Call continue_roundtable with sessionId {session} and afterRound {number} for the next round, with a focusQuestion if something is open; or stop here and use the decision."
         ),
@@ -172,8 +177,13 @@ fn next_step(findings: &Findings, status: Status) -> String {
             "The debate is over. Report the decision; synthesize_debate sums it up, export_session writes the minutes."
                 .to_owned()
         }
+        Status::Failed if findings.completed_because.is_some() => {
+            "No agent could answer in the last round, and the debate is over; agentResponses say why. Fix that, then start another debate with start_roundtable."
+                .to_owned()
+        }
         Status::Failed => format!(
-            "No agent could answer; agentResponses say why. Mend that, then call continue_roundtable with sessionId {session} to try another round."
+            "No agent could answer; agentResponses say why. The round does not count. Fix the cause, then call continue_roundtable with sessionId {session} and afterRound {} to run it again; if a budget is spent, add a higher budget.",
+            number.saturating_sub(1)
         ),
     }
 }

@@ -13,4 +13,4 @@ pub(crate) use of::{
     Control, Export, Format, OfAgent, OfCertainRound, OfCitations, OfResponses, OfRound, SumUp,
     Told, agent_id,
 };
-pub(crate) use start::{Mode, Start};
+pub(crate) use start::{Budget, Mode, Start};

@@ -79,12 +79,54 @@ pub(crate) struct ConfiguredAgents {
     pub models: Vec<String>,
 }
 
+/// How far a synthesis is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Progress {
+    /// It is still being written.
+    Running,
+    /// It is complete.
+    Completed,
+}
+
+/// A synthesis, or that it is still being written.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SynthesisAnswer {
+    #[schemars(with = "String")]
+    pub session_id: SessionId,
+    pub status: Progress,
+    /// What to do next, while it is running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<String>,
+    /// The synthesis, once it is complete.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<Synthesis>,
+}
+
+impl SynthesisAnswer {
+    pub fn completed(session: &SessionId, summed: Summed) -> Self {
+        let synthesis = Some(Synthesis::of(summed));
+        Self {
+            session_id: session.clone(),
+            status: Progress::Completed,
+            next_step: None,
+            synthesis,
+        }
+    }
+
+    /// It goes on and is stored; whoever asks again gets it.
+    pub fn running(session: &SessionId) -> Self {
+        let next = "The synthesis is still being written. Send the same request again to get it: it is written and paid once.";
+        let next_step = Some(next.to_owned());
+        Self { session_id: session.clone(), status: Progress::Running, next_step, synthesis: None }
+    }
+}
+
 /// A debate summed up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Synthesis {
-    #[schemars(with = "String")]
-    pub session_id: SessionId,
     /// The last round that it covers.
     pub round_number: u32,
     /// Who summed up.
@@ -100,10 +142,9 @@ pub(crate) struct Synthesis {
 }
 
 impl Synthesis {
-    pub fn of(session: &SessionId, summed: Summed) -> Self {
+    fn of(summed: Summed) -> Self {
         let synthesis = summed.synthesis;
         Self {
-            session_id: session.clone(),
             round_number: summed.number,
             synthesizer: summed.agent,
             common_ground: synthesis.common_ground,

@@ -1,29 +1,53 @@
 //! Starting a debate, and going on with it: one round per call, never one twice.
 
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
 use roundtable::debate::{Continue, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
+use roundtable::ports::{CommandKey, Owner};
+use tokio::time::Sleep;
 
 use super::answer::RoundAnswer;
-use super::ask::{GoOn, Start};
+use super::ask::{Budget, GoOn, Start};
+use super::consent::Caller;
 use super::wait::{Watch, wait};
 use crate::app::App;
 use crate::auth::Principal;
 use crate::host;
 use crate::http::context::answers;
+use crate::key::Key;
 use crate::problem::Problem;
+use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
+
+/// Who calls, and who wants to know how it goes meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct By<'a> {
+    pub caller: Caller,
+    pub watch: &'a dyn Watch,
+}
+
+/// What a caller is told whose input was not used, because the answer to an earlier call came first.
+const UNUSED: &str = "The round that you asked for had failed already; this is its result. \
+    focusQuestion, contextResults and budget of this call were not used: send them again.";
+
+/// How long a note that a round was delivered is waited for. It is stored later, if it has to wait.
+const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Starts a debate and answers with its first round.
 pub(crate) async fn start(
     app: &App,
     caller: &Principal,
     asked: Start,
-    watch: &dyn Watch,
+    key: Option<Key>,
+    by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
+    let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     asked.check()?;
     let mut debate =
         app.sessions.new_debate(caller, &asked.topic).mode(asked.mode.unwrap_or_default().into());
@@ -42,12 +66,19 @@ pub(crate) async fn start(
     if let Some(budget) = &asked.budget {
         debate = debate.budget(budget.limits());
     }
-    if let Some(key) = &asked.idempotency_key {
-        debate = debate.key(key);
+    if let Some(key) = &key {
+        debate = debate.key(key.text()).key_digest(key.digest());
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = debate.perspectives(perspectives).start().await?;
-    answer(app, &debate, 1, watch, Vec::new()).await
+    let debate = debate.perspectives(perspectives);
+    let known = debate.find_started().await?;
+    let turn = match known {
+        true => None,
+        false => app.admit(&caller.owner(), Begin::Session).await?,
+    };
+    let debate = app.stored(debate.start()).await?;
+    drop(turn);
+    answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
 }
 
 /// Goes on with a debate and answers with the round that follows.
@@ -55,54 +86,130 @@ pub(crate) async fn go_on(
     app: &App,
     session: &Authorized<SessionId>,
     asked: GoOn,
-    watch: &dyn Watch,
+    key: Option<Key>,
+    by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
+    let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     let debate = app.sessions.debate(session);
+    if session.listed().parked.is_some() {
+        app.stored(debate.session().try_again()).await?;
+    }
+    let key = key.map(|key| key.within(session.id()));
+    if let Some(key) = &key
+        && let Some(receipt) = debate.session().find_receipt(key).await?
+    {
+        let replayed = debate.replay(&receipt).await?;
+        let (number, warnings) = (replayed.number, replayed.warnings);
+        return answer(app, &debate, number, within.as_mut(), by, warnings).await;
+    }
     if let Some(token) = &asked.turn_token {
-        let number = bring(&debate, token, asked.contribution.as_deref()).await?;
-        return answer(app, &debate, number, watch, Vec::new()).await;
+        let brought = bring(&debate, token, asked.contribution.as_deref());
+        let number = app.stored(brought).await?;
+        remember(&debate, key).await?;
+        let warnings = unused(asked.focus_question.is_some(), asked.context_results.is_some());
+        return answer(app, &debate, number, within.as_mut(), by, warnings).await;
     }
     let Answers { results, mut warnings } =
         answers(app, asked.context_results.unwrap_or_default())?;
-    let says_nothing = asked.focus_question.is_none() && results.is_empty();
-    if says_nothing && asked.after_round.is_none() {
-        match last(&debate).await? {
-            Last::Running(number) => return answer(app, &debate, number, watch, warnings).await,
-            Last::Owed(owed) => {
-                if still_reads(app, watch) {
-                    note_delivered(&debate, &owed).await;
-                }
-                return Ok(RoundAnswer::of(&owed, None, warnings));
+    if !results.is_empty() {
+        by.caller.check(&debate.session().state().await?, &results)?;
+    }
+    let budget = asked.budget.as_ref().map(Budget::limits);
+    let says_nothing = asked.focus_question.is_none() && results.is_empty() && budget.is_none();
+    if says_nothing || asked.after_round.is_some() {
+        let owed = match (last(&debate).await?, asked.after_round) {
+            (Last::Running(number), None) => {
+                remember(&debate, key).await?;
+                return answer(app, &debate, number, within.as_mut(), by, warnings).await;
             }
-            Last::Given => {}
+            (Last::Owed(owed), None) => Some(owed),
+            // A failure that nobody was told of is told once; then the round is run again.
+            (Last::Owed(owed), Some(after)) => Some(owed)
+                .filter(|owed| owed.standing == Standing::Failed && owed.number == after + 1),
+            (Last::Running(_) | Last::Given, _) => None,
+        };
+        if let Some(owed) = owed {
+            remember(&debate, key).await?;
+            if !says_nothing {
+                warnings.push(UNUSED.to_owned());
+            }
+            if still_reads(app, by.watch) {
+                note_delivered(&debate, &owed).await;
+            }
+            return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
         }
     }
     let wish = Continue {
         focus: asked.focus_question,
         results,
         after_round: asked.after_round,
-        command: None,
+        budget,
+        key,
     };
-    let continued = debate.continue_round(wish).await?;
+    let focus = wish.focus.clone();
+    let state = debate.session().state().await?;
+    let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
+    let begins = wish.begins_round(&state);
+    let turn = if begins { app.admit(&owner, Begin::Round).await? } else { None };
+    let continued = app.stored(debate.continue_round(wish)).await?;
+    drop(turn);
     warnings.extend(continued.warnings);
-    answer(app, &debate, continued.number, watch, warnings).await
+    if continued.joined {
+        warnings.extend(check_focus(&debate, continued.number, focus).await?);
+    }
+    answer(app, &debate, continued.number, within.as_mut(), by, warnings).await
+}
+
+/// What is said of a focus question for a round that exists already: nothing if it is the one that
+/// the round was opened with, as in a retry.
+async fn check_focus(
+    debate: &Debate,
+    number: u32,
+    focus: Option<String>,
+) -> Result<Option<String>, Problem> {
+    let Some(focus) = focus else { return Ok(None) };
+    let record = debate.record().await?;
+    let Some(round) = record.round(number) else { return Ok(None) };
+    if round.focus.as_ref() == Some(&focus) || record.topic == focus {
+        return Ok(None);
+    }
+    if round.outcome.is_none() {
+        return Err(Reject::Busy { round: number }.into());
+    }
+    Ok(Some(format!("round {number} exists already; focusQuestion was not used")))
+}
+
+/// What is said of fields that a contribution does not need.
+fn unused(focus: bool, results: bool) -> Vec<String> {
+    let named = [(focus, "focusQuestion"), (results, "contextResults")];
+    let named = named.into_iter().filter(|(given, _)| *given);
+    named.map(|(_, name)| format!("{name} was not used; send it without turnToken")).collect()
+}
+
+/// Notes that a request was answered without a command of its own.
+async fn remember(debate: &Debate, key: Option<CommandKey>) -> Result<(), Problem> {
+    if let Some(key) = key {
+        debate.session().remember(key).await?;
+    }
+    Ok(())
 }
 
 async fn answer(
     app: &App,
     debate: &Debate,
     number: u32,
-    watch: &dyn Watch,
+    within: Pin<&mut Sleep>,
+    by: By<'_>,
     warnings: Vec<String>,
 ) -> Result<RoundAnswer, Problem> {
-    let findings = wait(app, debate, number, watch).await?;
-    if findings.standing == Standing::Running {
-        return Ok(RoundAnswer::of(&findings, host::find(debate).await?, warnings));
+    let findings = wait(app, debate, number, within, by.watch).await?;
+    if findings.open {
+        return Ok(RoundAnswer::of(&findings, by.caller, host::find(debate).await?, warnings));
     }
-    if still_reads(app, watch) {
+    if still_reads(app, by.watch) {
         note_delivered(debate, &findings).await;
     }
-    Ok(RoundAnswer::of(&findings, None, warnings))
+    Ok(RoundAnswer::of(&findings, by.caller, None, warnings))
 }
 
 /// Whether someone reads the answer. What is given to nobody was not given.
@@ -149,18 +256,23 @@ async fn last(debate: &Debate) -> Result<Last, Problem> {
         return Ok(Last::Given);
     };
     let number = findings.number;
-    if findings.standing == Standing::Running {
+    if findings.open {
         return Ok(Last::Running(number));
     }
-    let given = debate.session().noted(&delivered(number)).await?;
+    let given = debate.session().noted(&delivered(&findings)).await?;
     Ok(if given { Last::Given } else { Last::Owed(Box::new(findings)) })
 }
 
 /// A note that fails costs the caller a second look at the same round.
 async fn note_delivered(debate: &Debate, findings: &Findings) {
-    let _ = debate.session().note(&delivered(findings.number)).await;
+    let what = delivered(findings);
+    let noted = debate.session().note(&what);
+    let _ = tokio::time::timeout(NOTED_WITHIN, noted).await;
 }
 
-fn delivered(number: u32) -> String {
-    format!("delivered.{number}")
+fn delivered(findings: &Findings) -> String {
+    match (findings.number, findings.take) {
+        (number, 1) => format!("delivered.{number}"),
+        (number, take) => format!("delivered.{number}.{take}"),
+    }
 }

@@ -2,15 +2,18 @@
 
 pub(crate) mod answer;
 pub(crate) mod ask;
+mod consent;
 pub(crate) mod detail;
 mod hold;
 mod read;
 mod report;
 mod wait;
 
-pub(crate) use hold::{go_on, start};
+pub(crate) use consent::{Caller, is_decision};
+pub(crate) use hold::{By, go_on, start};
 pub(crate) use read::{
-    agents, citations, consensus, control, export, list, responses, round, synthesize, thoughts,
+    agents, citations, consensus, control, export, export_text, list, responses, round, synthesize,
+    thoughts,
 };
 pub use report::report;
 pub(crate) use wait::{Silent, Watch};

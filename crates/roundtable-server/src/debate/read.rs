@@ -1,23 +1,31 @@
 //! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
 
-use roundtable::core::id::SessionId;
+use roundtable::core::id::{AgentId, SessionId};
+use roundtable::core::input::Command;
 use roundtable::core::session::Status as CoreStatus;
 use roundtable::debate::{DebateFilter, Findings};
+use roundtable::ports::{CommandKey, Owner};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::ask::{self, Control, Debates, Format, agent_id};
 use super::detail::{
     Citations, Cited, Confidence, ConfiguredAgent, ConfiguredAgents, Consensus, Controlled, Debate,
-    DebateList, Exported, FullResponse, Responses, RoundDetail, Synthesis, Thoughts,
+    DebateList, Exported, FullResponse, Responses, RoundDetail, SynthesisAnswer, Thoughts,
 };
 use crate::app::App;
 use crate::auth::Principal;
 use crate::http::session::MOST;
+use crate::key::Key;
 use crate::problem::Problem;
+use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::ContextRequest;
 
 type Session<'a> = &'a Authorized<SessionId>;
+
+/// How many bytes of an export fit in the result of a tool.
+const INLINE_EXPORT: usize = 1024 * 1024;
 
 pub(crate) async fn consensus(
     app: &App,
@@ -153,33 +161,95 @@ pub(crate) async fn synthesize(
     app: &App,
     session: Session<'_>,
     synthesizer: Option<&str>,
-) -> Result<Synthesis, Problem> {
+    key: Option<Key>,
+) -> Result<SynthesisAnswer, Problem> {
     let agent = synthesizer.map(agent_id).transpose()?;
     let debate = app.sessions.debate(session);
+    let key = key.map(|key| key.within(session.id()));
+    begin_synthesis(app, &debate, agent.as_ref(), key.as_ref()).await?;
     let summed = tokio::select! {
         biased;
-        summed = debate.synthesize(agent.as_ref()) => summed?,
-        () = tokio::time::sleep(app.limits.wait_budget) => return Err(still_running()),
-        () = app.stopping.cancelled() => return Err(still_running()),
+        summed = debate.synthesize_keyed(agent.as_ref(), key) => Some(summed?),
+        () = tokio::time::sleep(app.limits.wait_budget) => None,
+        () = app.stopping.cancelled() => None,
     };
-    Ok(Synthesis::of(session.id(), summed))
+    Ok(match summed {
+        Some(summed) => SynthesisAnswer::completed(session.id(), summed),
+        None => SynthesisAnswer::running(session.id()),
+    })
 }
 
-/// The synthesis goes on and is stored; whoever asks again gets it.
-fn still_running() -> Problem {
-    let what = "The synthesis is still being written, and goes on by itself. Call synthesize_debate again to get it; it is not paid twice.";
-    Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "running", what)
+/// Has a synthesis begun, as far as the limits allow it. One that there is already is read for nothing.
+async fn begin_synthesis(
+    app: &App,
+    debate: &roundtable::debate::Debate,
+    agent: Option<&AgentId>,
+    key: Option<&CommandKey>,
+) -> Result<(), Problem> {
+    if let Some(key) = key
+        && debate.session().find_receipt(key).await?.is_some()
+    {
+        return Ok(());
+    }
+    let state = debate.session().state().await?;
+    let is_there = state.syntheses.iter().any(|one| agent.is_none_or(|agent| one.agent == *agent));
+    let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
+    match app.admit(&owner, Begin::Round).await {
+        Ok(None) => Ok(()),
+        Ok(Some(turn)) => {
+            let command = Command::Synthesise { agent: agent.cloned() };
+            debate.session().command(command).await?;
+            drop(turn);
+            Ok(())
+        }
+        Err(_) if is_there => Ok(()),
+        Err(limited) => Err(limited),
+    }
 }
 
+/// The text of an export, and the place that it takes: whoever has the text in memory keeps it.
+pub(crate) async fn export_text(
+    app: &App,
+    session: Session<'_>,
+    format: Format,
+) -> Result<(String, OwnedSemaphorePermit), Problem> {
+    // It waits for as long as the caller does: whoever goes away leaves the queue.
+    let place = tokio::select! {
+        place = app.exports.clone().acquire_owned() => place.map_err(|_| stopping())?,
+        () = app.stopping.cancelled() => return Err(stopping()),
+    };
+    let debate = app.sessions.debate(session);
+    let text = match format {
+        Format::Markdown => debate.export_markdown().await?,
+        Format::Json => debate.export_json().await?,
+    };
+    Ok((text, place))
+}
+
+fn stopping() -> Problem {
+    let what = "The server is stopping. Try again when it runs.";
+    Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "stopping", what)
+}
+
+/// An export as one value, for callers that cannot read a stream. It has to be small enough to be
+/// held several times.
 pub(crate) async fn export(
     app: &App,
     session: Session<'_>,
     format: Format,
 ) -> Result<Exported, Problem> {
-    let debate = app.sessions.debate(session);
+    let (text, _place) = export_text(app, session, format).await?;
+    if text.len() > INLINE_EXPORT {
+        let (bytes, id) = (text.len(), session.id());
+        let what = format!(
+            "The export has {bytes} bytes, and a tool result carries at most {INLINE_EXPORT}. \
+             Read the resource roundtable://sessions/{id}/transcript page by page, or run `roundtable export {id}`."
+        );
+        return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "too_large", what));
+    }
     let content = match format {
-        Format::Markdown => Value::String(debate.export_markdown().await?),
-        Format::Json => serde_json::from_str(&debate.export_json().await?).unwrap_or_default(),
+        Format::Markdown => Value::String(text),
+        Format::Json => serde_json::from_str(&text).unwrap_or_default(),
     };
     Ok(Exported { session_id: session.id().clone(), format, content })
 }
@@ -188,14 +258,16 @@ pub(crate) async fn control(
     app: &App,
     session: Session<'_>,
     action: Control,
+    key: Option<Key>,
 ) -> Result<Controlled, Problem> {
     let debate = app.sessions.debate(session);
-    match action {
-        Control::Pause => debate.pause().await?,
-        Control::Resume => debate.resume().await?,
-        Control::Stop => debate.stop().await?,
+    let key = key.map(|key| key.within(session.id()));
+    let receipt = match action {
+        Control::Pause => app.stored(debate.pause_keyed(key)).await?,
+        Control::Resume => app.stored(debate.resume_keyed(key)).await?,
+        Control::Stop => app.stored(debate.stop_keyed(key)).await?,
     };
-    let record = debate.record().await?;
+    let record = debate.record_at(&receipt).await?;
     let status = match record.status {
         CoreStatus::Active => ask::Stands::Active,
         CoreStatus::Paused => ask::Stands::Paused,

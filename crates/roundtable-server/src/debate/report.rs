@@ -5,6 +5,7 @@ use roundtable::debate::Record;
 use serde_json::{Value, json};
 
 use super::answer::RoundAnswer;
+use super::consent::Caller;
 use super::detail::{Consensus, FullResponse};
 
 /// What a round came to, in the words of MCP and HTTP: the answer to a call for it, with everyone's
@@ -15,7 +16,8 @@ pub fn report(record: &Record, number: u32, next_step: &str) -> Option<Value> {
     let consensus = Consensus::of(&findings.session, findings.judgement.clone(), record.added());
     let full = |response| FullResponse::of(number, response);
     let responses: Vec<FullResponse> = findings.responses.iter().map(full).collect();
-    let mut report = serde_json::to_value(RoundAnswer::of(&findings, None, Vec::new())).ok()?;
+    let answer = RoundAnswer::of(&findings, Caller::Http, None, Vec::new());
+    let mut report = serde_json::to_value(answer).ok()?;
     report["agentResponses"] = serde_json::to_value(responses).ok()?;
     report["consensus"] = serde_json::to_value(consensus).ok()?;
     report["completedBecause"] = json!(findings.completed_because);

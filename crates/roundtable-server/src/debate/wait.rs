@@ -1,6 +1,7 @@
 //! Waiting for a round: not longer than the caller's own patience, and not in silence. The round goes
 //! on whoever waits.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,6 +9,7 @@ use roundtable::Since;
 use roundtable::core::event::{Body, Event};
 use roundtable::debate::{Debate, Findings};
 use roundtable::driver::Update;
+use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::speaking;
@@ -51,15 +53,17 @@ pub(super) async fn wait(
     app: &App,
     debate: &Debate,
     number: u32,
+    budget: Pin<&mut Sleep>,
     watch: &dyn Watch,
 ) -> Result<Findings, Problem> {
     tokio::select! {
         biased;
         findings = debate.wait(number) => return Ok(findings?),
-        () = tokio::time::sleep(app.limits.wait_budget) => {}
+        () = budget => {}
         () = app.stopping.cancelled() => {}
         () = watch.gone().cancelled() => {}
         () = host::wait_for(debate) => {}
+        reason = debate.session().until_parked() => return Err(Problem::parked(&reason)),
         () = narrate(debate, number, watch) => {}
     }
     Ok(debate.findings(Some(number)).await?)
@@ -156,7 +160,8 @@ mod tests {
             gone: CancellationToken::new(),
         };
         let began = clock();
-        let findings = wait(&app, &debate, 1, &listener).await.unwrap();
+        let budget = || Box::pin(tokio::time::sleep(app.limits.wait_budget));
+        let findings = wait(&app, &debate, 1, budget().as_mut(), &listener).await.unwrap();
         assert_eq!(findings.standing, Standing::Running);
         assert_eq!(clock().duration_since(began).as_secs(), 25);
         let heard = listener.heard.lock().unwrap().clone();
@@ -167,7 +172,7 @@ mod tests {
         assert_eq!(heard.last().unwrap().1, "Round 1/3: Ann");
         listener.gone.cancel();
         let before = clock();
-        wait(&app, &debate, 1, &listener).await.unwrap();
+        wait(&app, &debate, 1, budget().as_mut(), &listener).await.unwrap();
         assert_eq!(clock(), before, "nobody waits for someone who is gone");
         model.gates().open("shut");
         assert_eq!(debate.wait(1).await.unwrap().standing, Standing::InProgress);

@@ -3,26 +3,33 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::post;
-use http::{HeaderMap, Method};
-use roundtable::core::id::{CommandId, SessionId};
+use http::Method;
+use roundtable::Session;
+use roundtable::core::Live;
+use roundtable::core::context_request::ContextRequest as Pending;
+use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
+use roundtable::ports::Receipt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::json::Strict;
+use crate::key::{self, Input, Keyed};
 use crate::openapi::{Answer, Operation, Param, schema_of};
 use crate::problem::Problem;
 use crate::routes::{Door, Route};
 use crate::sessions::Authorized;
 use crate::wire::{Answers, ContextRequest, ContextResult};
 
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Provided {
+    #[schemars(length(max = 256))]
     context_results: Vec<ContextResult>,
+}
+
+impl Input for Provided {
+    const OPERATION: &'static str = "provideContext";
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -30,15 +37,15 @@ struct Provided {
 struct Taken {
     /// What is still to be answered.
     pending_context_requests: Vec<ContextRequest>,
-    /// What was not understood.
+    /// What was accepted and not used.
     warnings: Vec<String>,
 }
 
 pub(crate) fn routes() -> Vec<Route> {
     let operation = Operation {
         id: "provideContext",
-        what: "Answers context requests. The first answer to each counts; the round after gets them.",
-        params: vec![Param::id("id", "The session."), idempotency_key()],
+        what: "Answers context requests. The first answer to each counts; the next round gets them. An approval needs decision approve or deny, an unknown outcome happened, did_not_happen or unknown; anything else is refused and changes nothing.",
+        params: vec![Param::id("id", "The session."), key::param()],
         body: Some(schema_of::<Provided>()),
         answer: Answer::Json(schema_of::<Taken>()),
         problems: &[
@@ -57,45 +64,42 @@ pub(crate) fn routes() -> Vec<Route> {
     }]
 }
 
-/// The header that makes sending something again do nothing twice.
-pub(crate) fn idempotency_key() -> Param {
-    Param::header("Idempotency-Key", "Sent again with the same key, nothing is done twice.")
-}
-
 async fn provide(
     State(app): State<App>,
     session: Authorized<SessionId>,
-    headers: HeaderMap,
-    Strict(provided): Strict<Provided>,
+    Keyed { asked, key }: Keyed<Provided>,
 ) -> Result<Json<Taken>, Problem> {
-    let key = command_id(&headers)?;
-    let Answers { results, mut warnings } = answers(&app, provided.context_results)?;
-    let session = app.sessions.get(&session);
+    let Answers { results, mut warnings } = answers(&app, asked.context_results)?;
     let command = Command::Provide(results);
-    let receipt = match key {
-        Some(key) => session.command_once(command, key).await?,
-        None => session.command(command).await?,
+    let key = key.map(|key| key.within(session.id()));
+    let session = app.sessions.get(&session);
+    let (receipt, pending) = match key {
+        Some(key) => {
+            let receipt = app.stored(session.command_keyed(command, key)).await?;
+            let pending = pending_at(&session, &receipt).await?;
+            (receipt, pending)
+        }
+        None => (app.stored(session.command(command)).await?, session.pending().await?),
     };
     warnings.extend(receipt.warnings);
-    let pending = session.pending().await?;
     let pending = pending.iter().map(ContextRequest::of).collect();
     Ok(Json(Taken { pending_context_requests: pending, warnings }))
+}
+
+/// What was still to be answered after a request whose receipt this is.
+async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<Pending>, Problem> {
+    let mut live = Live::new(session.id().clone());
+    let log = session.log().await?;
+    log.iter().filter(|event| event.seq <= receipt.seq).for_each(|event| live.apply(event));
+    Ok(live.session.requests)
 }
 
 /// Answers, not too many at once.
 pub(crate) fn answers(app: &App, results: Vec<ContextResult>) -> Result<Answers, Problem> {
     let most = app.limits.results;
     if results.len() > most {
-        let what = format!("{} results are too many; send {most} at once at most", results.len());
+        let what = format!("{} results are too many; send at most {most} at once", results.len());
         return Err(Problem::bad_request("too_many", what));
     }
-    Ok(Answers::of(results))
-}
-
-/// The key under which something is done once.
-pub(crate) fn command_id(headers: &HeaderMap) -> Result<Option<CommandId>, Problem> {
-    let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    let id = key.to_str().ok().and_then(|key| CommandId::new(key).ok());
-    let what = "an Idempotency-Key has 1 to 60 letters, digits, \"_\" and \"-\"; choose another, or send none";
-    id.map(Some).ok_or_else(|| Problem::bad_request("invalid", what))
+    Answers::of(results)
 }

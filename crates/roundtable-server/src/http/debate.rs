@@ -1,12 +1,13 @@
 //! Debates over HTTP: the same operations as the tools of the MCP server.
 
 mod describe;
+mod export;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use roundtable::core::id::SessionId;
 use serde::Deserialize;
 
@@ -15,12 +16,12 @@ use crate::auth::Principal;
 use crate::debate::answer::{RoundAnswer, Status};
 use crate::debate::ask::{Debates, Format, GoOn, Start, SumUp, Told};
 use crate::debate::detail::{
-    Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Responses,
-    RoundDetail, Synthesis, Thoughts,
+    Citations, ConfiguredAgents, Consensus, Controlled, DebateList, Exported, Progress, Responses,
+    RoundDetail, SynthesisAnswer, Thoughts,
 };
-use crate::debate::{self, Silent};
+use crate::debate::{self, By, Caller, Silent};
 use crate::http::query::{Asked, query};
-use crate::json::Strict;
+use crate::key::Keyed;
 use crate::problem::Problem;
 use crate::routes::Route;
 use crate::sessions::Authorized;
@@ -62,7 +63,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "Runs the next round of a debate, or answers with the one that is running.",
             post(go_on),
         ),
-        write::<SumUp, Synthesis>(
+        write::<SumUp, SynthesisAnswer>(
             "/api/debates/{id}/synthesis",
             "synthesizeDebate",
             "Has a debate summed up; once, however often it is asked for.",
@@ -130,37 +131,38 @@ fn respond(answer: RoundAnswer) -> Response {
 async fn start(
     State(app): State<App>,
     Extension(caller): Extension<Principal>,
-    headers: HeaderMap,
-    Strict(mut asked): Strict<Start>,
+    Keyed { asked, key }: Keyed<Start>,
 ) -> Result<Response, Problem> {
-    if let Some(key) = headers.get("idempotency-key") {
-        asked.idempotency_key = Some(key.to_str().unwrap_or_default().to_owned());
-    }
-    Ok(respond(debate::start(&app, &caller, asked, &Silent::default()).await?))
+    let by = By { caller: Caller::Http, watch: &Silent::default() };
+    Ok(respond(debate::start(&app, &caller, asked, key, by).await?))
 }
 
 async fn go_on(
     State(app): State<App>,
     session: Authorized<SessionId>,
-    Strict(asked): Strict<GoOn>,
+    Keyed { asked, key }: Keyed<GoOn>,
 ) -> Result<Response, Problem> {
-    Ok(respond(debate::go_on(&app, &session, asked, &Silent::default()).await?))
+    let by = By { caller: Caller::Http, watch: &Silent::default() };
+    Ok(respond(debate::go_on(&app, &session, asked, key, by).await?))
 }
 
 async fn synthesize(
     State(app): State<App>,
     session: Authorized<SessionId>,
-    Strict(asked): Strict<SumUp>,
-) -> Answered<Synthesis> {
-    debate::synthesize(&app, &session, asked.synthesizer.as_deref()).await.map(Json)
+    Keyed { asked, key }: Keyed<SumUp>,
+) -> Result<Response, Problem> {
+    let answer = debate::synthesize(&app, &session, asked.synthesizer.as_deref(), key).await?;
+    let is_running = answer.status == Progress::Running;
+    let status = if is_running { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Json(answer)).into_response())
 }
 
 async fn control(
     State(app): State<App>,
     session: Authorized<SessionId>,
-    Strict(told): Strict<Told>,
+    Keyed { asked, key }: Keyed<Told>,
 ) -> Answered<Controlled> {
-    debate::control(&app, &session, told.action).await.map(Json)
+    debate::control(&app, &session, asked.action, key).await.map(Json)
 }
 
 async fn list(
@@ -225,6 +227,8 @@ async fn export(
     State(app): State<App>,
     session: Authorized<SessionId>,
     asked: Asked<As>,
-) -> Answered<Exported> {
-    debate::export(&app, &session, query(asked)?.format.unwrap_or_default()).await.map(Json)
+) -> Result<Response, Problem> {
+    let format = query(asked)?.format.unwrap_or_default();
+    let (text, place) = debate::export_text(&app, &session, format).await?;
+    Ok(export::response(session.id(), format, text, place))
 }

@@ -20,6 +20,7 @@ use crate::http::query::{Asked, query};
 use crate::openapi::{Answer, Operation, Param, schema_of};
 use crate::problem::Problem;
 use crate::routes::{Door, Route};
+use crate::schema::{DATE, FILTER, ID};
 use crate::sessions::{Action, Authorized};
 use crate::sse;
 use crate::wire::{Kind, SessionDetail, SessionSummary, Status};
@@ -29,6 +30,9 @@ pub(crate) const USUAL: usize = 50;
 
 /// How many sessions a page has at most.
 pub(crate) const MOST: usize = 200;
+
+/// How many characters a position in a log may have: a session's id and a number.
+const POSITION: usize = ID + 24;
 
 const NO_SESSION: (u16, &str) = (404, "There is no such session, or it is not yours.");
 
@@ -78,9 +82,9 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 fn list_operation() -> Operation {
-    let text = || json!({ "type": "string" });
+    let text = |limit: usize| json!({ "type": "string", "maxLength": limit });
     let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
-    let date = || json!({ "type": "string", "format": "date-time" });
+    let date = || json!({ "type": "string", "format": "date-time", "maxLength": DATE });
     let count = json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL });
     let statuses = one_of(&["active", "paused", "completed"]);
     Operation {
@@ -89,11 +93,11 @@ fn list_operation() -> Operation {
         params: vec![
             Param::query("kind", "Only those of a kind.", one_of(&["debate", "scene", "chat"])),
             Param::query("status", "Only those in a state.", statuses),
-            Param::query("topic", "Only those with this in their topic.", text()),
+            Param::query("topic", "Only those with this in their topic.", text(FILTER)),
             Param::query("fromDate", "Only those that began then or later.", date()),
             Param::query("toDate", "Only those that began then or earlier.", date()),
             Param::query("limit", "How many.", count),
-            Param::query("before", "The `next` of the page before.", text()),
+            Param::query("before", "The `next` of the page before.", text(ID)),
         ],
         body: None,
         answer: Answer::Json(schema_of::<Page>()),
@@ -123,9 +127,9 @@ fn events_operation() -> Operation {
             Param::query(
                 "after",
                 "Begin after this event: its id, or its number.",
-                json!({ "type": "string" }),
+                json!({ "type": "string", "maxLength": POSITION }),
             ),
-            Param::header("Last-Event-ID", "The id of the last event that was received."),
+            Param::header("Last-Event-ID", "The id of the last event that was received.", POSITION),
         ],
         body: None,
         answer: Answer::Events,

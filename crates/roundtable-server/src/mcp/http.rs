@@ -119,8 +119,16 @@ async fn handle(
         Ok(bytes) => bytes,
         Err(problem) => return problem.into_response(),
     };
-    if let Err(problem) = json::parse(&bytes) {
-        let error = json!({ "code": -32700, "message": problem.body.error });
+    let invalid = match json::parse(&bytes) {
+        Ok(value) if value.is_object() => None,
+        Ok(_) => Some((
+            -32600,
+            "send one JSON-RPC message as an object; batches are not supported".to_owned(),
+        )),
+        Err(problem) => Some((-32700, problem.body.error)),
+    };
+    if let Some((code, message)) = invalid {
+        let error = json!({ "code": code, "message": message });
         let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error });
         return (StatusCode::BAD_REQUEST, Json(answer)).into_response();
     }

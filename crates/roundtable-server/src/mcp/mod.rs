@@ -3,6 +3,7 @@
 //! Sessions are explicit handles in arguments and answers. Nothing is kept here between two calls, so
 //! a restart between them goes unnoticed.
 
+mod elicit;
 mod http;
 mod progress;
 mod prompts;
@@ -25,12 +26,14 @@ use crate::auth::Principal;
 
 pub(crate) use http::{McpService, Memory, routes, service};
 pub use stdio::{serve_pipes, serve_stdio};
+#[cfg(test)]
+pub(crate) use tools::all as tools;
 
 /// What a client's model is told of the server.
 const INSTRUCTIONS: &str = "Roundtable holds debates among several AI agents. \
     start_roundtable asks a panel a question and runs one round; continue_roundtable runs one more. \
     Read status and nextStep of every answer: they say what to do. \
-    When status is needs_context, find out what contextRequests ask for (search, read files, ask the user) and pass contextResults to continue_roundtable. \
+    When status is needs_context, find out what contextRequests of kind question ask for (search, read files, ask the user) and pass contextResults to continue_roundtable; for approvals and unknown outcomes do what nextStep says. \
     When status is running, call continue_roundtable again with the afterRound that nextStep names. \
     get_consensus, get_round_details and synthesize_debate tell more; export_session writes minutes.";
 
@@ -88,7 +91,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        tools::call(&self.app, &caller, request, &context).await.map(CallToolResponse::Complete)
+        tools::call(&self.app, &caller, request, &context).await
     }
 
     async fn list_resources(

@@ -81,7 +81,8 @@ pub(super) fn all() -> ListPromptsResult {
 pub(super) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     let Some(entry) = ALL.iter().find(|entry| entry.name == request.name) else {
         let known: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
-        let what = format!("there is no prompt {}; there are {}", request.name, known.join(", "));
+        let name: String = request.name.chars().filter(|c| !c.is_control()).take(64).collect();
+        let what = format!("unknown prompt {name}; available: {}", known.join(", "));
         return Err(ErrorData::invalid_params(what, None));
     };
     let given = |name: &str| {

@@ -6,6 +6,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use roundtable::debate::DebateFilter;
+use serde_json::json;
 
 use crate::app::App;
 use crate::auth::Principal;
@@ -23,6 +24,12 @@ const PAGE: usize = 24_000;
 
 /// How much of a topic is a resource's name.
 const NAME: usize = 80;
+
+/// How many characters of an unknown URI an error message repeats.
+const SHOWN: usize = 200;
+
+/// How many characters of an unknown URI are sent back as data.
+const URI: usize = 2048;
 
 /// The debates, newest first.
 pub(super) async fn list(
@@ -75,8 +82,10 @@ pub(super) async fn read(
     caller: &Principal,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let missing =
-        || ErrorData::resource_not_found(format!("there is no resource {}", shown(uri)), None);
+    let missing = || {
+        let what = format!("resource not found: {}", shown(uri, SHOWN));
+        ErrorData::resource_not_found(what, Some(json!({ "uri": shown(uri, URI) })))
+    };
     let (session, rest) =
         uri.strip_prefix(ROOT).and_then(|it| it.split_once('/')).ok_or_else(missing)?;
     let found = app.sessions.authorize(caller, Action::Read, session).await;
@@ -106,8 +115,8 @@ fn contents(uri: &str, text: String, kind: &str) -> ReadResourceResult {
     ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)])
 }
 
-fn shown(uri: &str) -> String {
-    uri.chars().filter(|c| !c.is_control()).take(200).collect()
+fn shown(uri: &str, limit: usize) -> String {
+    uri.chars().filter(|c| !c.is_control()).take(limit).collect()
 }
 
 fn refused(problem: &Problem) -> ErrorData {

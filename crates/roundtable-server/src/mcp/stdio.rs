@@ -17,6 +17,8 @@ use super::Mcp;
 use crate::access::Access;
 use crate::app::{App, Shared};
 use crate::auth::Principal;
+use crate::quota::Admissions;
+use crate::schema::Schemas;
 use crate::server::Settings;
 use crate::sessions::Sessions;
 
@@ -56,6 +58,11 @@ where
         seats: Arc::new(Semaphore::new(settings.limits.streams)),
         turns: Semaphore::new(settings.limits.catching_up),
         limits: settings.limits,
+        approvals: settings.approvals,
+        quotas: settings.quotas,
+        admissions: Admissions::default(),
+        schemas: Schemas::default(),
+        exports: Arc::new(Semaphore::new(1)),
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;

@@ -94,17 +94,17 @@ impl Caller {
     /// The requests that are pending in a debate, by id, agent and query: as the session shows them
     /// over HTTP, and as the export does over MCP.
     pub async fn pending(&self, session: &Value) -> Vec<[String; 3]> {
-        let (requests, agent) = if self.transport == Transport::Http {
-            (self.session(session).await["pendingContextRequests"].clone(), "agentId")
+        let requests = if self.transport == Transport::Http {
+            self.session(session).await["pendingContextRequests"].clone()
         } else {
             let asked = json!({ "sessionId": session, "format": "json" });
             let exported = self.tool("export_session", asked).await.expect("an export");
             // What is empty is left out of a file.
             let requests = exported["content"].get("pendingContextRequests");
-            (requests.cloned().unwrap_or_else(|| json!([])), "agent")
+            requests.cloned().unwrap_or_else(|| json!([]))
         };
         let text = |request: &Value, name: &str| request[name].as_str().expect(name).to_owned();
-        let shown = |request| ["id", agent, "query"].map(|name| text(request, name));
+        let shown = |request| ["id", "agentId", "query"].map(|name| text(request, name));
         requests.as_array().expect("a list").iter().map(shown).collect()
     }
 
@@ -155,7 +155,10 @@ impl Caller {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             params["_meta"]["io.modelcontextprotocol/clientInfo"] =
                 json!({ "name": "test", "version": "1" });
-            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            let declared = &mut params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+            if declared.is_null() {
+                *declared = json!({});
+            }
         }
         json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
     }

@@ -111,6 +111,12 @@ impl Request {
         Answer { status, headers, body: String::from_utf8_lossy(&rest).into_owned() }
     }
 
+    /// Sends it, reads the status and hangs up.
+    pub async fn status(&self) -> u16 {
+        let mut reader = self.connect().await;
+        head(&mut reader).await.0
+    }
+
     /// Sends it, hangs up when something has happened, and waits until the server has noticed. What it
     /// had said by then.
     pub async fn hang_up_after(&self, happened: impl Future<Output = ()>) -> String {

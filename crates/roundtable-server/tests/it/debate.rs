@@ -1,9 +1,15 @@
 //! What an answer says, over every transport.
 
+use std::path::Path;
+
+use roundtable::backend::SqliteStore;
+use roundtable::core::id::NodeId;
+use roundtable::ports::{Crash, Leases as _};
 use roundtable::prelude::*;
 use serde_json::json;
 
 use crate::caller::ALL;
+use crate::client::post;
 use crate::context_requests::{AGENTS, says, topic};
 use crate::kit;
 
@@ -38,6 +44,44 @@ async fn an_answer_says_what_the_round_came_to_and_what_to_do_next() {
         assert!(answer["decision"]["actionRecommendation"]["reason"].is_string());
         assert!(answer["nextStep"].as_str().unwrap().contains("continue_roundtable"));
         assert!(answer["usage"]["tokens"].is_number());
+        running.stop().await;
+    }
+}
+
+/// Parks a session that nobody owns.
+async fn park(directory: &Path, session: &str) {
+    let store = SqliteStore::open(directory).unwrap();
+    let (session, node) = (session.parse().unwrap(), NodeId::new("bad").unwrap());
+    store.renew(&node).await.unwrap();
+    let crash = Crash { at: jiff::Timestamp::UNIX_EPOCH, message: "no such seat".to_owned() };
+    for last in [false, false, true] {
+        store.claim_one(&session, &node).await.unwrap();
+        assert_eq!(store.crashed(&session, &node, &crash).await.unwrap().is_some(), last);
+    }
+}
+
+#[tokio::test]
+async fn f35_a_parked_debate_says_why_and_is_tried_again_when_it_is_continued() {
+    let script = || Script::default().voice(AGENTS[0], [says("Yes.")]);
+    for transport in ALL {
+        let directory = tempfile::tempdir().unwrap();
+        let running = kit::on(directory.path(), script()).await;
+        let first = running.caller(transport).start(topic()).await.expect("a round");
+        let session = first["sessionId"].clone();
+        running.stop().await;
+        park(directory.path(), session.as_str().unwrap()).await;
+        let running = kit::on(directory.path(), script()).await;
+        let caller = running.caller(transport);
+        let why = "it failed 3 times within 10 minutes, at last with: no such seat";
+        assert_eq!(caller.session(&session).await["parked"], why);
+        let stop = format!("/api/debates/{}/control", session.as_str().unwrap());
+        let asked = post(running.address, &stop, &json!({ "action": "pause" }));
+        let refused = asked.send().await;
+        assert_eq!(refused.problem(), (409, "parked".to_owned()));
+        assert_eq!(refused.json()["parked"], why);
+        let answer = caller.go_on(&session, json!({})).await.expect("a round");
+        assert_eq!(answer["roundNumber"], 2);
+        assert_eq!(caller.session(&session).await.get("parked"), None);
         running.stop().await;
     }
 }

@@ -22,6 +22,11 @@ pub struct Pipes {
 impl Pipes {
     /// Connects, and says hello where the era of the protocol wants it.
     pub async fn open(caller: &Caller) -> Self {
+        Self::open_with(caller, json!({})).await
+    }
+
+    /// The same for a client with these capabilities.
+    pub async fn open_with(caller: &Caller, capabilities: Value) -> Self {
         let ((write, theirs_in), (theirs_out, read)) = (duplex(ROOM), duplex(ROOM));
         let stop = CancellationToken::new();
         let pipes = (theirs_in, theirs_out);
@@ -32,7 +37,7 @@ impl Pipes {
         let mut opened = Self { caller: caller.clone(), write, read, stop, served };
         if !caller.transport.is_new() {
             let client = json!({ "name": "test", "version": "1" });
-            let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+            let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
             let welcome = opened.ask("initialize", hello).await;
             assert_eq!(welcome["result"]["protocolVersion"], "2025-11-25");
             opened.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;

@@ -53,6 +53,9 @@ async fn a_turn_shows_its_iterations() {
     let turn = get(running.address, &path).send().await.json();
     assert_eq!(turn["currentIteration"], 2);
     assert_eq!(turn["iterations"][0]["toolCalls"][0]["name"], "request_context");
+    let result = &turn["iterations"][0]["toolCalls"][0]["result"];
+    assert_eq!(result["content"], "Context request queued.");
+    assert!(result["value"]["requestId"].as_str().expect("an id").starts_with("ctx_"), "{result}");
     assert!(turn["iterations"][0]["completedAt"].is_string());
     let one = get(running.address, &format!("{path}/2")).send().await.json();
     assert_eq!(one, turn["iterations"][1]);
@@ -84,5 +87,76 @@ async fn the_description_of_the_api_has_every_route_and_every_schema() {
     assert!(!text.contains("#/$defs"));
     let health = get(running.address, "/health").send().await.json();
     assert_eq!(health["status"], json!("ok"));
+    running.stop().await;
+}
+
+/// What every transport says of how many rounds are finished, in this order: the session, its row in
+/// the list, and the debate's row in its list.
+async fn current_rounds(
+    running: &kit::Running,
+    session: &serde_json::Value,
+) -> [serde_json::Value; 3] {
+    let id = session.as_str().expect("an id");
+    let read = async |path: &str| get(running.address, path).send().await.json();
+    let shown = read(&format!("/api/sessions/{id}")).await;
+    assert_eq!(shown["currentRound"], shown["roundsCompleted"]);
+    let (listed, debates) = (read("/api/sessions").await, read("/api/debates").await);
+    let row = |list: &serde_json::Value| list["sessions"][0]["currentRound"].clone();
+    [shown["currentRound"].clone(), row(&listed), row(&debates)]
+}
+
+#[tokio::test]
+async fn current_round_is_the_number_of_finished_rounds_on_every_transport() {
+    for transport in crate::caller::ALL {
+        let voice = |script: Script, agent: &str| {
+            let gates = ["one", "two"].into_iter();
+            gates.fold(script, |script, gate| {
+                let said = json!({ "position": gate, "confidence": 0.5 }).to_string();
+                script.voice(agent, [Reply::text(said).at_gate(gate)])
+            })
+        };
+        let script = voice(voice(Script::default(), "synthesizer"), "analyst");
+        let limits = roundtable_server::Limits {
+            wait_budget: std::time::Duration::ZERO,
+            ..Default::default()
+        };
+        let settings = roundtable_server::Settings { limits, ..Default::default() };
+        let running = kit::start(script, settings).await;
+        let caller = running.caller(transport);
+        let wish = json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 3 });
+        let first = caller.start(wish).await.expect("an answer");
+        assert_eq!((&first["status"], &first["currentRound"]), (&json!("running"), &json!(0)));
+        let session = first["sessionId"].clone();
+        assert_eq!(current_rounds(&running, &session).await, [json!(0), json!(0), json!(0)]);
+        assert_eq!(caller.session(&session).await["activeRound"], 1);
+        running.model.gates().open("one");
+        let id = session.as_str().expect("an id").parse().expect("an id");
+        running.engine.find_debate(&id).wait(1).await.expect("a round");
+        assert_eq!(current_rounds(&running, &session).await, [json!(1), json!(1), json!(1)]);
+        let owed = caller.go_on(&session, json!({})).await.expect("the first round");
+        assert_eq!((&owed["roundNumber"], &owed["currentRound"]), (&json!(1), &json!(1)));
+        let next = caller.go_on(&session, json!({})).await.expect("an answer");
+        assert_eq!((&next["roundNumber"], &next["currentRound"]), (&json!(2), &json!(1)));
+        assert_eq!(current_rounds(&running, &session).await, [json!(1), json!(1), json!(1)]);
+        running.model.gates().open("two");
+        running.engine.find_debate(&id).wait(2).await.expect("a round");
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_says_when_it_last_changed_and_who_takes_part() {
+    let running = kit::local(Script::default()).await;
+    let session = kit::session(&running.engine, None, "x").await;
+    session.ask("Go.").await.expect("a round");
+    let log = session.log().await.expect("a log");
+    let shown =
+        get(running.address, &format!("/api/sessions/{}", session.id())).send().await.json();
+    assert_eq!(shown["createdAt"], json!(log.first().expect("events").at));
+    assert_eq!(shown["updatedAt"], json!(log.last().expect("events").at));
+    let agents = shown["agents"].as_array().expect("a list").iter();
+    let ids: Vec<_> = agents.map(|agent| agent["agentId"].clone()).collect();
+    assert!(!ids.is_empty());
+    assert_eq!(shown["agentIds"], json!(ids));
     running.stop().await;
 }

@@ -66,7 +66,7 @@ async fn f26_results_that_are_too_long_or_too_many_are_refused_before_they_are_r
         post(running.address, &path, &many).send().await.problem(),
         (413, "too_long".to_owned())
     );
-    let many = json!({ "contextResults": vec![result; 257] });
+    let many = json!({ "contextResults": vec![result; 4097] });
     assert_eq!(
         post(running.address, &path, &many).send().await.problem(),
         (400, "too_many".to_owned())

@@ -7,6 +7,7 @@ use roundtable_server::{Limits, Settings};
 use serde_json::{Value, json};
 
 use crate::caller::{ALL, Caller, Transport};
+use crate::client::post;
 use crate::kit::{self, Running};
 
 fn says(text: &str) -> Reply {
@@ -69,6 +70,41 @@ async fn a_call_that_takes_too_long_says_that_the_round_runs_and_a_later_one_get
         running.model.gates().open("two");
         running.model.gates().open("three");
         over(&running, &session, 2).await;
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_synthesis_that_takes_too_long_answers_that_it_is_running_and_is_written_once() {
+    for transport in ALL {
+        let gated = Reply::text(r#"{"conclusion":"Yes."}"#).at_gate("sum");
+        let script = Script::default().voice("synthesizer/synthesise", [gated]);
+        let mut settings = Settings::default();
+        settings.limits.wait_budget = Duration::from_millis(300);
+        let running = kit::start(script, settings).await;
+        let caller = running.caller(transport);
+        let session = caller.start(topic()).await.expect("a round")["sessionId"].clone();
+        over(&running, &session, 1).await;
+        let path = format!("/api/debates/{}/synthesis", session.as_str().unwrap());
+        if transport == Transport::Http {
+            let answer = post(running.address, &path, &json!({})).send().await;
+            assert_eq!((answer.status, &answer.json()["status"]), (202, &json!("running")));
+        } else {
+            let asked = json!({ "sessionId": session });
+            let answer = caller.tool("synthesize_debate", asked).await.expect("an answer");
+            assert_eq!(answer["status"], "running", "{answer}");
+        }
+        running.model.gates().open("sum");
+        let id = session.as_str().unwrap().parse().unwrap();
+        running.engine.find_debate(&id).synthesize(None).await.expect("a synthesis");
+        let answer = loop {
+            let answer = post(running.address, &path, &json!({})).send().await;
+            if answer.status != 202 {
+                break answer;
+            }
+        };
+        assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("completed")));
+        assert_eq!(answer.json()["conclusion"], "Yes.", "{answer:?}");
         running.stop().await;
     }
 }
@@ -237,4 +273,55 @@ async fn a_server_that_stops_answers_those_who_wait() {
         running.model.gates().open(gate);
     }
     running.stop().await;
+}
+
+#[tokio::test]
+async fn a_failure_that_nobody_was_told_of_is_told_once_and_then_the_round_is_run_again() {
+    use roundtable::models::scripted::Fails;
+    for transport in ALL {
+        let fails = || [Reply::fails(Fails::Overloaded).at_gate("one")];
+        let script = Script::default().voice("synthesizer", fails()).voice("analyst", fails());
+        let limits = Limits { wait_budget: Duration::ZERO, ..Limits::default() };
+        let running = kit::start(script, Settings { limits, ..Settings::default() }).await;
+        let caller = running.caller(transport);
+        let once = json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 1 });
+        let first = caller.start(once).await.expect("an answer");
+        assert_eq!(first["status"], "running", "{transport:?}");
+        let session = first["sessionId"].clone();
+        running.model.gates().open("one");
+        over(&running, &session, 1).await;
+        let again = json!({ "afterRound": 0, "focusQuestion": "And?" });
+        let failed = caller.go_on(&session, again.clone()).await.expect("an answer");
+        assert_eq!((&failed["status"], &failed["roundNumber"]), (&json!("failed"), &json!(1)));
+        assert!(failed["warnings"][0].as_str().unwrap().contains("were not used"), "{failed}");
+        assert!(failed["nextStep"].as_str().unwrap().contains("afterRound 0 to run it again"));
+        assert_eq!(caller.session(&session).await["status"], "active");
+        let before = calls(&caller, &session).await;
+        caller.go_on(&session, again).await.expect("it is run again");
+        over(&running, &session, 1).await;
+        assert_eq!(calls(&caller, &session).await, 2 * before);
+        running.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_round_without_budget_runs_again_with_more_and_every_answer_shows_one_total() {
+    for transport in ALL {
+        let script = Script::default().voice("synthesizer", [says("A.")]);
+        let script = script.voice("analyst", [says("B.")]);
+        let running = kit::start(script, Settings::default()).await;
+        let caller = running.caller(transport);
+        let poor =
+            json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 1, "budget": { "calls": 0 } });
+        let first = caller.start(poor).await.expect("an answer");
+        assert_eq!((&first["status"], &first["usage"]["calls"]), (&json!("failed"), &json!(0)));
+        let why = first["agentResponses"][0]["error"].as_str().unwrap_or_default();
+        assert!(why.contains("budget of calls"), "{first}");
+        let session = first["sessionId"].clone();
+        let more = json!({ "afterRound": 0, "budget": { "calls": 20 } });
+        let second = caller.go_on(&session, more).await.expect("an answer");
+        assert_eq!((&second["status"], &second["roundNumber"]), (&json!("completed"), &json!(1)));
+        assert_eq!(caller.session(&session).await["usage"], second["usage"], "{transport:?}");
+        running.stop().await;
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use roundtable_core::agent::Agent;
+use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, NodeId, SessionId};
@@ -49,13 +50,15 @@ pub struct Draft {
     pub live: Live,
     pub own: Ownership,
     pub origin: Option<Origin>,
+    /// What the next append says was spent.
+    pub spent: Spend,
 }
 
 impl Draft {
     pub async fn claim(store: &Store, name: &str, by: &str) -> Self {
         store.leases.renew(&node(by)).await.expect("a node that lives");
         let own = store.leases.claim_one(&session(name), &node(by)).await.expect("a free session");
-        Self { live: Live::new(session(name)), own, origin: None }
+        Self { live: Live::new(session(name)), own, origin: None, spent: Spend::default() }
     }
 
     /// A session that has been opened.
@@ -105,9 +108,17 @@ impl Draft {
         commands: &[CommandRecord],
         summary: &Summary,
     ) -> Result<Seq, LogError> {
+        let spent = self.spent;
         let made: Vec<_> = events.iter().flat_map(|event| rows(event)).collect();
-        let batch =
-            Batch { expect, origin: self.origin.as_ref(), events, rows: &made, commands, summary };
+        let batch = Batch {
+            expect,
+            origin: self.origin.as_ref(),
+            events,
+            rows: &made,
+            commands,
+            summary,
+            spent,
+        };
         store.log.append(&self.own, batch).await
     }
 

@@ -10,7 +10,12 @@ use super::fixture::{Draft, command, node, session};
 use crate::say;
 
 fn posted(name: &str, id: &str, text: &str) -> Posted {
-    Posted { id: command(id), session: session(name), command: say(&session(name), id, text) }
+    Posted {
+        id: command(id),
+        session: session(name),
+        command: say(&session(name), id, text),
+        digest: None,
+    }
 }
 
 fn done(seq: u64) -> Answered {

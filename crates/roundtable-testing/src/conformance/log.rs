@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use roundtable_core::event::{Event, Origin, Seq};
+use roundtable_core::event::{Body, Event, Origin, Seq, ToolCallEvent};
 use roundtable_core::id::IterationId;
 use roundtable_core::input::Command;
+use roundtable_core::scope::Place;
 use roundtable_ports::{LogError, Ownership, Snapshot, Store};
+use serde_json::{Value, json};
 
 use super::fixture::{Draft, command, record, session};
 use crate::say;
@@ -69,6 +71,32 @@ pub async fn a_command_without_events_is_remembered_too(store: &Store) {
     let head = draft.append_with(store, Seq(1), &[], std::slice::from_ref(&nothing)).await;
     assert_eq!(head, Ok(Seq(1)));
     assert_eq!(store.log.find_command(&session("a"), &nothing.id).await, Ok(Some(nothing)));
+}
+
+pub async fn s23_a_body_that_no_reader_takes_is_refused_and_nothing_is_written(store: &Store) {
+    let draft = Draft::opened(store, "a", "one").await;
+    let event = |levels: usize| {
+        let data = (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+        let body = Body::ToolCall(ToolCallEvent::ToolCallPublished {
+            ordinal: 1,
+            topic: "deep".to_owned(),
+            data,
+        });
+        let at = super::fixture::env().now;
+        Arc::new(Event { seq: Seq(2), at, place: Place::session(), body })
+    };
+    for levels in [65, 127, 500] {
+        let refused = draft.append(store, Seq(1), &[event(levels)]).await;
+        let what = format!("a value is nested {levels} levels deep; at most 64 levels are allowed");
+        let error = refused.expect_err("a refusal");
+        assert_eq!(error, LogError::Unstorable { what });
+        assert!(!error.is_transient(), "trying again changes nothing");
+    }
+    let read = store.log.read(&session("a"), Seq(2), 10).await;
+    assert_eq!(read, Ok(Vec::new()), "nothing was added");
+    let fits = event(64);
+    draft.append(store, Seq(1), std::slice::from_ref(&fits)).await.expect("64 levels");
+    assert_eq!(store.log.read(&session("a"), Seq(2), 10).await, Ok(vec![fits]));
 }
 
 pub async fn a_fork_reads_through_its_lineage(store: &Store) {

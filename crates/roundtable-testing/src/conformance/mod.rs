@@ -6,6 +6,7 @@ mod fixture;
 mod inbox;
 mod lease;
 mod log;
+mod quota;
 mod vectors;
 
 use roundtable_ports::Store;
@@ -16,6 +17,7 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     log::an_append_after_another_head_is_a_conflict(&make()).await;
     log::a_command_is_in_once(&make()).await;
     log::a_command_without_events_is_remembered_too(&make()).await;
+    log::s23_a_body_that_no_reader_takes_is_refused_and_nothing_is_written(&make()).await;
     log::a_fork_reads_through_its_lineage(&make()).await;
     log::pages_of_any_size_are_the_same_log(&make()).await;
     log::a_snapshot_is_overwritten_and_fenced(&make()).await;
@@ -28,6 +30,9 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     lease::a_living_owner_keeps_its_session(&make()).await;
     lease::a_claim_that_comes_to_nothing_leaves_no_trace(&make()).await;
     lease::f11_of_many_nodes_that_claim_at_once_one_gets_it(&make()).await;
+    lease::f35_a_session_whose_owners_die_three_times_in_a_row_is_parked(&make()).await;
+    lease::f35_a_session_that_is_under_way_or_let_go_counts_afresh(&make()).await;
+    lease::f35_a_session_that_panics_three_times_within_ten_minutes_is_parked(&make()).await;
     inbox::a_command_is_listed_for_the_owner_and_nobody_else(&make()).await;
     inbox::an_answer_is_taken_once(&make()).await;
     inbox::the_first_answer_stands(&make()).await;
@@ -38,6 +43,9 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     directory::the_directory_finds_the_newest_of_those_that_are_asked_for(&make()).await;
     directory::the_directory_knows_when_something_is_due_next(&make()).await;
     directory::what_living_nodes_own_does_not_hide_what_is_due(&make()).await;
+    quota::s25_what_is_spent_counts_for_its_day_and_its_owner(&make()).await;
+    quota::s25_reservations_are_counted_in_the_order_in_which_they_were_made(&make()).await;
+    quota::s25_sessions_running_rounds_and_bytes_are_counted_per_owner(&make()).await;
     vectors::the_nearest_are_found_the_best_first(&make()).await;
     vectors::a_vector_is_replaced_and_removed_by_its_key(&make()).await;
     vectors::a_batch_goes_in_whole_or_not_at_all(&make()).await;

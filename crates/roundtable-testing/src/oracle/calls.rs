@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use roundtable_core::budget::Usage;
-use roundtable_core::event::{Body, Event, IterationEvent, ToolCallEvent};
+use roundtable_core::event::{Body, Event, IterationEvent, SessionEvent, ToolCallEvent};
 use roundtable_core::id::{IterationId, ToolCallId};
+use roundtable_core::session::Session;
 use roundtable_models::scripted::Received;
 
 use super::{Evidence, Findings, Rule};
@@ -13,6 +14,8 @@ use super::{Evidence, Findings, Rule};
 #[derive(Default)]
 struct Attempt {
     started: u32,
+    /// How many requests of it failed and were made again.
+    retried: usize,
     /// How it ended, in words, and what it used; more than one is a contradiction.
     ends: Vec<(&'static str, Option<Usage>)>,
 }
@@ -32,6 +35,7 @@ pub(super) fn check(evidence: &Evidence, found: &mut Findings) {
     }
     check_ends(&attempts, found);
     check_provider(&attempts, &evidence.received, found);
+    check_accounts(evidence, found);
     for stored in evidence.logs.values() {
         check_tool_calls(stored.iter().map(|stored| &*stored.event), found);
     }
@@ -48,6 +52,10 @@ fn note(event: &Event, attempts: &mut Attempts) {
         IterationEvent::ModelCallCancelled { attempt, .. } => (attempt, Some(("cancelled", None))),
         IterationEvent::ModelCallFinished { attempt, record, .. } => {
             (attempt, Some(("finished", record.usage)))
+        }
+        IterationEvent::ModelCallRetried { attempt, .. } => {
+            attempts.entry((id.clone(), *attempt)).or_default().retried += 1;
+            return;
         }
         IterationEvent::IterationOpened { .. } | IterationEvent::IterationClosed { .. } => return,
     };
@@ -89,10 +97,14 @@ fn check_provider(attempts: &Attempts, received: &[Received], found: &mut Findin
         });
     }
     for ((id, attempt), calls) in &calls {
-        found.check(calls.len() == 1, Rule::I8, || {
-            format!("the provider received {id} attempt {attempt} {} times", calls.len())
-        });
         let noted = attempts.get(&(id.clone(), *attempt));
+        let recorded = noted.map_or(0, |noted| 1 + noted.retried);
+        found.check(calls.len() <= recorded, Rule::I8, || {
+            format!(
+                "the provider received {id} attempt {attempt} {} times, and the log has {recorded}",
+                calls.len()
+            )
+        });
         found.check(noted.is_some_and(|noted| !noted.ends.is_empty()), Rule::I8, || {
             format!("the provider received {id} attempt {attempt}, and the log does not say what became of it")
         });
@@ -100,12 +112,33 @@ fn check_provider(attempts: &Attempts, received: &[Received], found: &mut Findin
     for (key, noted) in attempts {
         let Some(usage) = noted.finish() else { continue };
         let counted = calls.get(key).map(Vec::as_slice).unwrap_or_default();
-        let counted: Vec<Option<Usage>> = counted.iter().map(|call| call.usage).collect();
+        let last = counted.len().saturating_sub(1);
+        let counted: Vec<Option<Usage>> =
+            counted.iter().map(|call| call.usage).skip(last).collect();
         found.check(counted == [usage], Rule::I8, || {
             format!(
                 "{} attempt {} finished with {usage:?}; the provider counted {counted:?}",
                 key.0, key.1
             )
+        });
+    }
+}
+
+/// Every request that the provider received counts as a call of its session.
+fn check_accounts(evidence: &Evidence, found: &mut Findings) {
+    for (id, stored) in &evidence.logs {
+        let mut session = Session::new(id.clone());
+        stored.iter().for_each(|stored| session.evolve(&stored.event));
+        let forked =
+            |body: &Body| matches!(body, Body::Session(SessionEvent::SessionForked { .. }));
+        // The account of a fork begins where it parts from its origin.
+        if stored.iter().any(|stored| forked(&stored.event.body)) {
+            continue;
+        }
+        let received = evidence.received.iter().filter(|call| call.session == *id).count() as u64;
+        let counted = session.account.spent.calls + session.account.reserved.calls;
+        found.check(received <= counted, Rule::I8, || {
+            format!("the provider received {received} requests of {id}; the account has {counted}")
         });
     }
 }

@@ -1,7 +1,7 @@
 //! I2: every acknowledged command has exactly one effect, a refused one none, and nothing happens
 //! that nobody asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Body, ContextEvent, RoundEvent, SessionEvent};
@@ -94,6 +94,8 @@ fn check_counts(evidence: &Evidence, session: &SessionId, orders: &[&Order], fou
         let sure = sent().filter(|o| matches!(o.answer, Answer::Acknowledged(_))).count();
         let unsure = sent().filter(|o| matches!(o.answer, Answer::Open | Answer::Lost)).count();
         let happened = own(evidence, session).filter(|event| is_event(event)).count();
+        let asked = if word == "regenerate" { retaken(evidence, session) } else { 0 };
+        let happened = happened.saturating_sub(asked);
         found.check((sure..=sure + unsure).contains(&happened), Rule::I2, || {
             format!("{session}: {sure} times {word} acknowledged, {unsure} in doubt, {happened} in the log")
         });
@@ -116,8 +118,9 @@ fn check_inputs(evidence: &Evidence, session: &SessionId, orders: &[&Order], fou
             }
             Body::Session(SessionEvent::SessionRoundSuperseded { redo: true, .. }) => redo = true,
             // A round that is run again is no second effect of its message, which may even be the
-            // origin's, in a fork.
-            Body::Round(RoundEvent::RoundOpened { .. }) if std::mem::take(&mut redo) => {}
+            // origin's, in a fork. One that failed is run again for a message of its own.
+            Body::Round(RoundEvent::RoundOpened { input, .. })
+                if std::mem::take(&mut redo) && fates.get(input.message_id()) != Some(&0) => {}
             Body::Round(RoundEvent::RoundOpened { input, .. }) => {
                 *fates.entry(input.message_id()).or_insert(10) += 1;
             }
@@ -133,6 +136,27 @@ fn check_inputs(evidence: &Evidence, session: &SessionId, orders: &[&Order], fou
             format!("{session}: nobody, or more than one, sent message {id}")
         });
     }
+}
+
+/// How many failed rounds were run again for the next input, without anyone asking to regenerate.
+fn retaken(evidence: &Evidence, session: &SessionId) -> usize {
+    let (mut redo, mut retaken) = (false, 0);
+    let events = evidence.logs.get(session).map(Vec::as_slice).unwrap_or_default();
+    let mut waiting = BTreeSet::new();
+    for event in events.iter().map(|stored| &stored.event) {
+        match &event.body {
+            Body::Session(SessionEvent::SessionInputAccepted(accepted)) => {
+                waiting.insert(accepted.context.message_id());
+            }
+            Body::Session(SessionEvent::SessionRoundSuperseded { redo: true, .. }) => redo = true,
+            Body::Round(RoundEvent::RoundOpened { input, .. }) => {
+                let own = waiting.remove(input.message_id());
+                retaken += usize::from(std::mem::take(&mut redo) && own);
+            }
+            _ => {}
+        }
+    }
+    retaken
 }
 
 /// A request is answered at most once, with an answer that somebody gave, and never after it was

@@ -95,6 +95,7 @@ fn change(event: &Event) -> Option<Change> {
         Body::Iteration(body) => match body {
             IterationEvent::IterationOpened { .. } => opens(iteration(), turn()),
             IterationEvent::IterationClosed { .. } => closes(iteration()),
+            IterationEvent::ModelCallRetried { .. } => None,
             IterationEvent::ModelCallStarted { attempt, .. } => {
                 opens(attempt_of(*attempt), iteration())
             }

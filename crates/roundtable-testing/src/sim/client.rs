@@ -249,7 +249,7 @@ impl Client {
         let id = format!("{}m{}", self.name, self.orders.len());
         let context = MessageContext::new(&id, &self.session, None).expect("a message id");
         let (sender, text, images) = ("User".to_owned(), Some(text), Vec::new());
-        Command::Say(Say { context, sender, text, images, on_busy, results })
+        Command::Say(Say { context, sender, text, images, on_busy, results, limits: None })
     }
 
     fn order(&mut self, command: Command) -> Move {
@@ -271,7 +271,7 @@ impl Client {
         }
         let answer = |request| match dice.permille(800) {
             true => found(request, "as it happens, yes"),
-            false => ContextResult::not_found(request.id.clone(), "nobody knows"),
+            false => crate::answer_to(request, false, "nobody knows"),
         };
         Some(Command::Provide(self.view.requests.iter().map(answer).collect()))
     }
@@ -363,5 +363,5 @@ impl Client {
 }
 
 fn found(request: &roundtable_core::context_request::ContextRequest, text: &str) -> ContextResult {
-    ContextResult::found(request.id.clone(), text)
+    crate::answer_to(request, true, text)
 }

@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream};
 use roundtable_backend::MemoryStore;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_ports::{
-    Answered, Bell, Inbox, LeaseError, Leases, LogError, Ownership, Posted, Rings, Store,
+    Answered, Bell, Crash, Inbox, LeaseError, Leases, LogError, Ownership, Posted, Rings, Store,
 };
 use tokio::sync::broadcast;
 
@@ -62,11 +62,19 @@ impl Line {
     }
 }
 
+/// The processes of a world die by plan, often several in a row, and not of the session that they load:
+/// someone is there who continues what was parked for that.
 #[async_trait]
 impl Leases for Line {
     async fn claim_one(&self, session: &SessionId, node: &NodeId) -> Result<Ownership, LeaseError> {
         self.check_reachable()?;
-        self.memory.claim_one(session, node).await
+        match self.memory.claim_one(session, node).await {
+            Err(LeaseError::Parked { .. }) => {
+                self.unpark(session).await?;
+                self.memory.claim_one(session, node).await
+            }
+            claimed => claimed,
+        }
     }
 
     async fn renew(&self, node: &NodeId) -> Result<(), LeaseError> {
@@ -77,6 +85,41 @@ impl Leases for Line {
     async fn release(&self, own: &Ownership) -> Result<(), LeaseError> {
         self.check_reachable()?;
         self.memory.release(own).await
+    }
+
+    async fn claim_alone(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+    ) -> Result<Ownership, LeaseError> {
+        self.check_reachable()?;
+        match self.memory.claim_alone(session, node).await {
+            Err(LeaseError::Parked { .. }) => {
+                self.unpark(session).await?;
+                self.memory.claim_one(session, node).await
+            }
+            claimed => claimed,
+        }
+    }
+
+    async fn settle(&self, own: &Ownership) -> Result<(), LeaseError> {
+        self.check_reachable()?;
+        self.memory.settle(own).await
+    }
+
+    async fn crashed(
+        &self,
+        session: &SessionId,
+        node: &NodeId,
+        crash: &Crash,
+    ) -> Result<Option<String>, LeaseError> {
+        self.check_reachable()?;
+        self.memory.crashed(session, node, crash).await
+    }
+
+    async fn unpark(&self, session: &SessionId) -> Result<bool, LeaseError> {
+        self.check_reachable()?;
+        self.memory.unpark(session).await
     }
 }
 

@@ -121,13 +121,8 @@ impl<'a> Search<'a> {
             let note = if gone(statement) { ", in a take that no longer counts" } else { "" };
             format!("- {statement}{note}: \"{passage}\"")
         };
-        let value = |(statement, passage): &(Statement, String)| {
-            json!({
-                "agent": statement.agent, "round": statement.round, "event": statement.seq,
-                "passage": passage, "counts": !gone(statement),
-            })
-        };
-        let found: Vec<_> = self.found.iter().map(value).collect();
+        // The model receives both: what the message says is not repeated in the value.
+        let events: Vec<_> = self.found.iter().map(|(statement, _)| statement.seq).collect();
         let mut lines = match self.times {
             0 => vec![format!("Not found in {} message(s) of this session.", self.looked_at)],
             times => vec![format!("Found in {times} message(s) of this session:")],
@@ -139,6 +134,6 @@ impl<'a> Search<'a> {
         if let (0, Some((_, statement, text))) = (self.times, self.nearest) {
             lines.push(format!("The nearest is {}", &line(&(statement, text))[2..]));
         }
-        ToolResult::ok(lines.join("\n")).with_value(json!({ "found": found }))
+        ToolResult::ok(lines.join("\n")).with_value(json!({ "events": events }))
     }
 }

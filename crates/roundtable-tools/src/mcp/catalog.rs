@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundtable_core::digest::Digest;
+use roundtable_core::json;
 use roundtable_core::tool::Effect;
 use serde_json::Value;
 
@@ -120,6 +121,9 @@ fn flaw(
     }
     if offered.description.len() > MAX_DESCRIPTION {
         return Some(format!("its description has more than {MAX_DESCRIPTION} bytes"));
+    }
+    if let Err(error) = json::check(&offered.schema) {
+        return Some(format!("its schema is {error}"));
     }
     if offered.schema.to_string().len() > MAX_SCHEMA {
         return Some(format!("its schema has more than {MAX_SCHEMA} bytes"));

@@ -69,6 +69,18 @@ impl Pins {
     }
 }
 
+impl Report {
+    /// What a person who read the report approves: this definition of this tool of this server.
+    /// Nothing when there is nothing to approve.
+    pub fn approval_digest(&self) -> Option<Digest> {
+        let Finding::Withheld { tool, why } = &self.finding else { return None };
+        let (Withheld::New { offered } | Withheld::Changed { offered, .. }) = why else {
+            return None;
+        };
+        Some(Digest::of_json(&(&self.server, tool, offered)))
+    }
+}
+
 /// Pins could not be loaded or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
@@ -117,10 +129,62 @@ impl PinStore for PinFile {
 
     fn store(&self, pins: &Pins) -> Result<(), PinsError> {
         // Written beside the file and renamed over it: a reader sees the old pins or the new ones.
-        let beside = self.0.with_extension("json.new");
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(&serde_json::to_vec_pretty(pins)?)?;
-        file.sync_all()?;
-        Ok(std::fs::rename(&beside, &self.0)?)
+        // The fresh file has a random name and is its owner's alone.
+        let directory = self.0.parent().unwrap_or(Path::new("."));
+        let mut fresh = tempfile::Builder::new().prefix(".mcp-pins-").tempfile_in(directory)?;
+        fresh.write_all(&serde_json::to_vec_pretty(pins)?)?;
+        fresh.as_file().sync_all()?;
+        fresh.persist(&self.0).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn report(server: &str, tool: &str, description: &str) -> Report {
+        let offered = Definition {
+            description: description.to_owned(),
+            schema: json!({ "type": "object" }),
+            effect: Effect::Pure,
+        };
+        let finding = Finding::Withheld { tool: tool.to_owned(), why: Withheld::New { offered } };
+        Report { server: server.to_owned(), finding }
+    }
+
+    #[test]
+    fn s11_s12_an_approval_is_of_one_definition_of_one_tool_of_one_server() {
+        let digest = |server, tool, description| {
+            report(server, tool, description).approval_digest().unwrap()
+        };
+        let approved = digest("notes", "read", "Reads.");
+        assert_eq!(approved, digest("notes", "read", "Reads."));
+        assert_ne!(approved, digest("other", "read", "Reads."));
+        assert_ne!(approved, digest("notes", "send", "Reads."));
+        assert_ne!(approved, digest("notes", "read", "Reads and mails."));
+        let gone = Finding::Gone { tool: "read".to_owned() };
+        assert_eq!(Report { server: "notes".to_owned(), finding: gone }.approval_digest(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pins_are_the_owners_alone_and_never_written_through_a_link() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let victim = directory.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        for planted in ["mcp-pins.json", "mcp-pins.json.new"] {
+            std::os::unix::fs::symlink(&victim, directory.path().join(planted)).unwrap();
+        }
+        let mut pins = Pins::default();
+        assert!(pins.approve(&report("notes", "read", "Reads.")));
+        let file = PinFile::in_directory(directory.path());
+        file.store(&pins).unwrap();
+        assert_eq!(file.load().unwrap(), pins);
+        let mode = std::fs::symlink_metadata(&file.0).unwrap().permissions().mode();
+        assert_eq!((mode & 0o777, std::fs::read(&victim).unwrap()), (0o600, b"precious".to_vec()));
     }
 }

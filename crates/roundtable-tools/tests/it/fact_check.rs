@@ -48,12 +48,10 @@ async fn checked(quote: &str, said_by: Option<&str>, sequential: bool) -> ToolRe
 #[tokio::test]
 async fn a_quote_is_found_with_agent_round_and_event() {
     let result = checked("rust IS \"fast\", i", Some("ann"), false).await;
-    let event = result.value.as_ref().unwrap()["found"][0]["event"].clone();
+    let event = result.value.as_ref().unwrap()["events"][0].clone();
     let line = format!("- Ann (agt_ann), round 1, event {event}: \"Rust is  “fast”,\nI said.\"");
     assert_eq!(result.message, format!("Found in 1 message(s) of this session:\n{line}"));
-    let found = json!({ "agent": "agt_ann", "round": 1, "event": event,
-                        "passage": "Rust is  “fast”,\nI said.", "counts": true });
-    assert_eq!(result.value, Some(json!({ "found": [found] })));
+    assert_eq!(result.value, Some(json!({ "events": [event] })));
 }
 
 #[tokio::test]
@@ -72,7 +70,7 @@ async fn a_misquote_is_not_found_and_the_nearest_statement_is_named() {
     assert!(lines[1].starts_with("The nearest is Ann (agt_ann), round 1, event "), "{}", lines[1]);
     let result = checked("Rust is", Some("Bob"), false).await;
     assert_eq!(result.message, "Not found in 1 message(s) of this session.");
-    assert_eq!(result.value, Some(json!({ "found": [] })));
+    assert_eq!(result.value, Some(json!({ "events": [] })));
 }
 
 #[tokio::test]

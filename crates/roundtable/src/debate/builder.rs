@@ -4,10 +4,12 @@ use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Limits;
 use roundtable_core::debate::{Mode, Perspective, Quote, Rules};
+use roundtable_core::digest::Digest;
 use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, CommandId, ParseIdError, SessionId};
 use roundtable_core::settings::{Kind, Settings};
 use roundtable_core::tool::{Runs, ToolDecl};
+use roundtable_ports::CommandKey;
 
 use super::cast;
 use super::handle::{Continue, Debate};
@@ -50,6 +52,7 @@ pub struct DebateBuilder {
     chair: Option<Agent>,
     asks: bool,
     key: Option<String>,
+    key_digest: Option<Digest>,
     actor: Option<String>,
     tenant: Option<String>,
 }
@@ -71,6 +74,7 @@ impl DebateBuilder {
             chair: None,
             asks: true,
             key: None,
+            key_digest: None,
             actor: None,
             tenant: None,
         }
@@ -181,6 +185,13 @@ impl DebateBuilder {
         self
     }
 
+    /// What the key stands for: the request that this was made of. Without it, the debate itself.
+    #[must_use]
+    pub fn key_digest(mut self, digest: Digest) -> Self {
+        self.key_digest = Some(digest);
+        self
+    }
+
     /// On whose behalf it is held.
     #[must_use]
     pub fn actor(mut self, actor: &str) -> Self {
@@ -229,20 +240,35 @@ impl DebateBuilder {
         self.begin(true).await
     }
 
+    /// Whether it was started before under its key, so that starting it again begins nothing.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the store cannot be read.
+    pub async fn find_started(&self) -> Result<bool> {
+        let Some((id, _)) = self.named() else { return Ok(false) };
+        Ok(self.engine.find(&id).await?.is_some())
+    }
+
+    /// What its key stands for: a session and a command.
+    fn named(&self) -> Option<(SessionId, CommandKey)> {
+        let key = self.key.as_ref()?;
+        // With its length, so that no tenant's name can run into another one's key.
+        let tenant = self.tenant.as_deref().unwrap_or_default();
+        let name = format!("{}:{tenant}/{key}", tenant.len());
+        let id = CommandId::derive("debate", &name);
+        let key = CommandKey { id, digest: self.key_digest.clone() };
+        Some((SessionId::derive("debate", &name), key))
+    }
+
     async fn begin(self, auto_continue: bool) -> Result<Debate> {
         let opening = self.opening(auto_continue)?;
         let topic = opening.topic.clone();
         let driver = self.engine.driver();
-        let (id, command) = match &self.key {
+        let (id, command) = match self.named() {
             None => (SessionId::new(&driver.parts().ids.fresh())?, None),
-            Some(key) => {
-                // With its length, so that no tenant's name can run into another one's key.
-                let tenant = self.tenant.as_deref().unwrap_or_default();
-                let name = format!("{}:{tenant}/{key}", tenant.len());
-                (SessionId::derive("debate", &name), Some(CommandId::derive("debate", &name)))
-            }
+            Some((id, key)) => (id, Some(key)),
         };
-        driver.open_as(&id, opening, command).await?;
+        driver.open_keyed(&id, opening, command).await?;
         let debate = self.engine.find_debate(&id);
         debate
             .continue_round(Continue {

@@ -1,5 +1,6 @@
 //! A debate, as an embedder holds it: a name and a way in. What it says is read from the log.
 
+use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::debate::{
     Added, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
@@ -10,10 +11,12 @@ use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::session::Status;
 use roundtable_core::{MessageContext, Reject};
 use roundtable_engine::EngineError;
-use roundtable_ports::Receipt;
+use roundtable_ports::{CommandKey, Receipt};
 
-use super::join::{join, next_number, next_take};
-use super::wait::{Reading, find_summed, is_settled};
+use super::folds::Folds;
+use super::join::{decides, join, next_number, next_take, unused};
+use super::replay;
+use super::wait::{Reading, find_summed, find_summed_then, is_settled};
 use crate::error::{Error, Result};
 use crate::session::{Events, Session, Since};
 
@@ -21,6 +24,7 @@ use crate::session::{Events, Session, Since};
 #[derive(Clone)]
 pub struct Debate {
     session: Session,
+    folds: Folds,
 }
 
 /// What the next round is to be.
@@ -31,10 +35,13 @@ pub struct Continue {
     /// Answers to context requests.
     pub results: Vec<ContextResult>,
     /// The round that it follows on. If that one has a successor, nothing new is begun: sending the
-    /// same again never pays twice.
+    /// same again never pays twice. A round in which nobody could answer does not count as one: it is
+    /// run again.
     pub after_round: Option<u32>,
-    /// A name for this wish; sending it again does nothing. One is made of the round when there is none.
-    pub command: Option<CommandId>,
+    /// What the whole debate may spend from here on; limits that are not named stay as they are.
+    pub budget: Option<Limits>,
+    /// A key for this request; sending it again does nothing. One is made of the round when there is none.
+    pub key: Option<CommandKey>,
 }
 
 /// What came of the wish for another round.
@@ -62,8 +69,8 @@ pub struct Summed {
 }
 
 impl Debate {
-    pub(crate) fn new(session: Session) -> Self {
-        Self { session }
+    pub(crate) fn new(session: Session, folds: Folds) -> Self {
+        Self { session, folds }
     }
 
     /// The id of its session.
@@ -85,15 +92,25 @@ impl Debate {
     }
 
     /// Begins the next round, or joins the one that is running or was begun already. It goes on
-    /// while nobody looks; wait for it with [`Debate::wait`].
+    /// while nobody looks; wait for it with [`Debate::wait`]. Decisions that the open round waits for
+    /// are taken while it runs; then it is joined.
     ///
     /// # Errors
     /// [`Error`] when there is no such debate, when it is not active, when required requests are left
     /// unanswered, or when a round is running and there is something new to say to it. Then nothing changed.
     pub async fn continue_round(&self, wish: Continue) -> Result<Continued> {
+        if let Some(key) = &wish.key
+            && let Some(receipt) = self.session.find_receipt(key).await?
+        {
+            return self.replay(&receipt).await;
+        }
         let state = self.session.state().await?;
+        if let Some(number) = decides(&state, &wish)? {
+            let warnings = self.session.provide(wish.results).await?.warnings;
+            return Ok(Continued { number, joined: true, warnings });
+        }
         if let Some(joined) = join(&state, &wish)? {
-            return Ok(joined);
+            return self.remember(joined, wish.key).await;
         }
         let number = next_number(&state);
         let aside = state.round.as_ref().is_some_and(|round| round.aside);
@@ -106,26 +123,62 @@ impl Debate {
             on_busy: if aside { OnBusy::Queue } else { OnBusy::Reject },
             images: Vec::new(),
             results: wish.results.clone(),
+            limits: wish.budget,
         };
-        let command = wish.command.clone();
-        let command = command.unwrap_or_else(|| {
-            CommandId::derive(self.id().as_str(), format_args!("{number}.{take}"))
+        let key = wish.key.clone().unwrap_or_else(|| {
+            CommandId::derive(self.id().as_str(), format_args!("{number}.{take}")).into()
         });
-        match self.session.command_once(Command::Say(say), command).await {
+        match self.session.command_keyed(Command::Say(say), key).await {
             Ok(Receipt { warnings, .. }) => Ok(Continued { number, joined: false, warnings }),
             // Someone else was faster: theirs is the round that was asked for.
             Err(Error::Engine(EngineError::CommandReused { .. }))
-                if wish.command.is_none() && wish.after_round.is_some() =>
+                if wish.key.is_none() && wish.after_round.is_some() =>
             {
-                Ok(Continued { number, joined: true, warnings: Vec::new() })
+                let state = self.session.state().await?;
+                let warnings = unused(&state, &wish, number);
+                Ok(Continued { number, joined: true, warnings })
             }
             Err(Error::Engine(EngineError::Reject(Reject::Busy { round })))
-                if wish.says_nothing() =>
+                if wish.says_nothing()
+                    || wish.after_round.map(|after| after + 1) == Some(round) =>
             {
-                Ok(Continued { number: round, joined: true, warnings: Vec::new() })
+                let joined = Continued { number: round, joined: true, warnings: Vec::new() };
+                self.remember(joined, wish.key).await
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The round that a request was answered with, whose receipt this is.
+    ///
+    /// # Errors
+    /// [`Error`] when the log cannot be read.
+    pub async fn replay(&self, receipt: &Receipt) -> Result<Continued> {
+        let log = self.session.log().await?;
+        let number = replay::round_of(&log, receipt);
+        Ok(Continued { number, joined: true, warnings: receipt.warnings.clone() })
+    }
+
+    /// Notes that a request was answered with a round that it did not begin.
+    async fn remember(&self, joined: Continued, key: Option<CommandKey>) -> Result<Continued> {
+        if let Some(key) = key {
+            self.session.remember(key).await?;
+        }
+        Ok(joined)
+    }
+
+    /// The debate as it was right after a request whose receipt this is.
+    ///
+    /// # Errors
+    /// [`Error`] when the log cannot be read, or the session is no debate.
+    pub async fn record_at(&self, receipt: &Receipt) -> Result<Record> {
+        let log = self.session.log().await?;
+        let then = log.iter().map(AsRef::as_ref).filter(|event| event.seq <= receipt.seq);
+        Record::fold(self.id(), then).ok_or_else(|| self.no_debate())
+    }
+
+    fn no_debate(&self) -> Error {
+        invalid(format!("session {} is no debate; read it as a session", self.id()))
     }
 
     /// Waits until a round is over, or until it waits for people, and says what it came to. Whoever
@@ -147,7 +200,11 @@ impl Debate {
                 }
                 if record.status == Status::Completed && record.round(number).is_none() {
                     let hint = "no such round will follow; open another debate, or fork this one";
-                    return Err(Reject::NotActive { status: "completed", hint }.into());
+                    return Err(Reject::NotActive {
+                        status: "completed".into(),
+                        hint: hint.into(),
+                    }
+                    .into());
                 }
             }
         }
@@ -163,18 +220,16 @@ impl Debate {
         record.findings(number).ok_or_else(|| no_round(&record, number))
     }
 
-    /// The whole debate, folded from its log.
+    /// The whole debate, folded from its log. Only a few logs are folded at once; the others wait for
+    /// their turn.
     ///
     /// # Errors
     /// [`Error`] when there is no such session, or it is no debate.
     pub async fn record(&self) -> Result<Record> {
-        let log = self.session.log().await?;
-        if log.is_empty() {
+        let Some(record) = self.folds.fold(&self.session).await? else {
             return Err(Reject::NotFound { session: self.id().clone() }.into());
-        }
-        Record::fold(self.id(), log.iter().map(AsRef::as_ref)).ok_or_else(|| {
-            invalid(format!("session {} is no debate; read it as a session", self.id()))
-        })
+        };
+        record.ok_or_else(|| self.no_debate())
     }
 
     /// How far the panel agreed in a round, by a model and without one; in the last round when none is
@@ -261,7 +316,15 @@ impl Debate {
     /// # Errors
     /// [`Error`] when it is not active.
     pub async fn pause(&self) -> Result<Receipt> {
-        self.session.command(Command::Pause).await
+        self.pause_keyed(None).await
+    }
+
+    /// The same under a key: sent again, it does nothing.
+    ///
+    /// # Errors
+    /// The same, and [`Error`] when the key stands for another request.
+    pub async fn pause_keyed(&self, key: Option<CommandKey>) -> Result<Receipt> {
+        self.session.send_command(Command::Pause, key).await
     }
 
     /// Begins rounds again.
@@ -269,7 +332,15 @@ impl Debate {
     /// # Errors
     /// [`Error`] when it is not paused.
     pub async fn resume(&self) -> Result<Receipt> {
-        self.session.command(Command::Resume).await
+        self.resume_keyed(None).await
+    }
+
+    /// The same under a key: sent again, it does nothing.
+    ///
+    /// # Errors
+    /// The same, and [`Error`] when the key stands for another request.
+    pub async fn resume_keyed(&self, key: Option<CommandKey>) -> Result<Receipt> {
+        self.session.send_command(Command::Resume, key).await
     }
 
     /// Ends the debate. A running round is cut off; what exists is kept.
@@ -277,7 +348,16 @@ impl Debate {
     /// # Errors
     /// [`Error`] when it is over already.
     pub async fn stop(&self) -> Result<Receipt> {
-        self.session.complete("it was stopped").await
+        self.stop_keyed(None).await
+    }
+
+    /// The same under a key: sent again, it does nothing.
+    ///
+    /// # Errors
+    /// The same, and [`Error`] when the key stands for another request.
+    pub async fn stop_keyed(&self, key: Option<CommandKey>) -> Result<Receipt> {
+        let command = Command::Complete { reason: "it was stopped".to_owned() };
+        self.session.send_command(command, key).await
     }
 
     /// Has the debate summed up as it stands, also when it is over: by this agent, or by the analyst, the
@@ -287,6 +367,32 @@ impl Debate {
     /// [`Error`] when no round is completed, when a round is running, or when the model could not do it;
     /// asking again tries again.
     pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<Summed> {
+        self.synthesize_keyed(agent, None).await
+    }
+
+    /// The same under a key: sent again, it gives the synthesis that was asked for first, also when more
+    /// rounds were run since.
+    ///
+    /// # Errors
+    /// The same, and [`Error`] when the key stands for another request.
+    pub async fn synthesize_keyed(
+        &self,
+        agent: Option<&AgentId>,
+        key: Option<CommandKey>,
+    ) -> Result<Summed> {
+        if let Some(key) = key {
+            let receipt = match self.session.find_receipt(&key).await? {
+                Some(receipt) => receipt,
+                None => {
+                    let command = Command::Synthesise { agent: agent.cloned() };
+                    self.session.command_keyed(command, key).await?
+                }
+            };
+            let (then, now) = (self.record_at(&receipt).await?, self.record().await?);
+            if let Some(summed) = find_summed_then(&then, &now, agent) {
+                return Ok(summed);
+            }
+        }
         let receipt = self.session.command(Command::Synthesise { agent: agent.cloned() }).await?;
         let mut updates = self.session.updates(Since::After(receipt.after)).await?;
         loop {

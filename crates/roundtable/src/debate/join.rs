@@ -1,38 +1,99 @@
 //! Which round a wish for another one means: one that is there, or the next.
 
 use roundtable_core::Reject;
+use roundtable_core::context_request::{ContextResult, RequestKind};
 use roundtable_core::session::{Session as State, Status};
 
 use super::handle::{Continue, Continued, invalid};
 use crate::error::Result;
 
 impl Continue {
+    /// Whether it would begin a round in this state: not when it joins one that exists, decides on
+    /// what an open one waits for, or is refused.
+    pub fn begins_round(&self, state: &State) -> bool {
+        matches!((decides(state, self), join(state, self)), (Ok(None), Ok(None)))
+    }
+
     /// Whether there is nothing in it that a running round would not know.
     pub(super) fn says_nothing(&self) -> bool {
-        self.focus.is_none() && self.results.is_empty()
+        self.focus.is_none() && self.results.is_empty() && self.budget.is_none()
     }
+}
+
+/// The open round, when a wish brings decisions on tool calls that it waits for.
+///
+/// # Errors
+/// [`Reject::Busy`] when there is something among them that only the next round can be told.
+pub(super) fn decides(state: &State, wish: &Continue) -> Result<Option<u32>> {
+    let Some(open) = running(state) else { return Ok(None) };
+    let follows = |after: u32| after.checked_add(1) == Some(open);
+    if !wish.after_round.is_none_or(follows) {
+        return Ok(None);
+    }
+    let pending =
+        |result: &ContextResult| state.requests.iter().find(|request| request.id == result.request);
+    let pending: Vec<_> = wish.results.iter().filter_map(pending).collect();
+    let asks = pending.iter().any(|request| request.kind() == RequestKind::Question);
+    let new_focus = wish.focus.is_some() && wish.after_round.is_none();
+    match pending.is_empty() {
+        true => Ok(None),
+        false if asks || new_focus => Err(Reject::Busy { round: open }.into()),
+        false => Ok(Some(open)),
+    }
+}
+
+/// What is said of answers that came with a wish for a round that exists already: each that is not
+/// a repetition is named.
+pub(super) fn unused(state: &State, wish: &Continue, number: u32) -> Vec<String> {
+    let pending = wish
+        .results
+        .iter()
+        .filter(|result| state.requests.iter().any(|request| request.id == result.request));
+    let pending = pending.map(|result| {
+        format!(
+            "{} is still pending: round {number} exists already, so this answer was not used; send it with afterRound {}",
+            result.request, state.last_number
+        )
+    });
+    state.result_warnings(&wish.results, false).into_iter().chain(pending).collect()
+}
+
+fn running(state: &State) -> Option<u32> {
+    state.round.as_ref().filter(|round| !round.aside).map(|round| round.number)
+}
+
+/// Whether a wish only repeats answers that were taken before.
+fn repeats(state: &State, wish: &Continue) -> bool {
+    let taken = |result: &ContextResult| state.answered.contains(&result.request);
+    wish.focus.is_none() && wish.results.iter().all(taken)
 }
 
 /// The round that answers a wish already, if there is one.
 pub(super) fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> {
-    let joined = |number: u32| Some(Continued { number, joined: true, warnings: Vec::new() });
-    let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
+    let joined = |number: u32| {
+        let warnings = unused(state, wish, number);
+        Some(Continued { number, joined: true, warnings })
+    };
+    let running = running(state);
     let Some(after) = wish.after_round else {
         return match running {
-            Some(number) if wish.says_nothing() => Ok(joined(number)),
+            Some(number) if repeats(state, wish) => Ok(joined(number)),
             Some(round) => Err(Reject::Busy { round }.into()),
             None => Ok(None),
         };
     };
-    if state.last_number > after {
+    // A round in which nobody could answer does not count: whoever follows on the round before it, or
+    // has seen it fail, runs it again.
+    let failed = state.failed_round().map(|failed| failed.number);
+    let last = failed.map_or(state.last_number, |number| number - 1);
+    if last > after {
         return Ok(joined(after + 1));
     }
     // Whoever asks for a round of a debate that is over is told that first.
-    if state.last_number < after && state.status == Status::Completed {
+    if last < after && state.status == Status::Completed {
         return Ok(None);
     }
-    if state.last_number < after {
-        let last = state.last_number;
+    if last < after && failed != Some(after) {
         return Err(invalid(format!("there is no round {after} yet; the last one is {last}")));
     }
     match running {
@@ -42,7 +103,7 @@ pub(super) fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> 
 }
 
 pub(super) fn next_number(state: &State) -> u32 {
-    state.last_number + 1 + u32::try_from(state.waiting.len()).unwrap_or_default()
+    state.next_number() + u32::try_from(state.waiting.len()).unwrap_or_default()
 }
 
 pub(super) fn next_take(state: &State, number: u32) -> u32 {

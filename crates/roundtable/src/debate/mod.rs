@@ -2,12 +2,15 @@
 
 mod builder;
 mod cast;
+mod folds;
 mod handle;
 mod join;
 mod list;
+mod replay;
 mod wait;
 
 pub use builder::DebateBuilder;
+pub(crate) use folds::Folds;
 pub use handle::{Continue, Continued, Debate, Summed};
 pub use list::{DebateEntry, DebateFilter, DebateStatus};
 

@@ -1,7 +1,7 @@
 //! When a round is over, and when a synthesis is there.
 
-use roundtable_core::context_request::About;
-use roundtable_core::debate::{Findings, Record, Synthesis};
+use roundtable_core::context_request::RequestKind;
+use roundtable_core::debate::{Findings, Record, RecordedSynthesis, Synthesis};
 use roundtable_core::event::{
     Body, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent, TurnOutcome,
 };
@@ -29,7 +29,7 @@ impl Reading {
             }
             Body::Round(RoundEvent::RoundClosed { .. }) => self.opened,
             Body::Context(ContextEvent::ContextRequested(request)) => {
-                self.opened && matches!(request.about, About::Approval { .. })
+                self.opened && request.kind() == RequestKind::Approval
             }
             Body::Session(
                 SessionEvent::SessionCompleted { .. } | SessionEvent::SessionImported(_),
@@ -39,10 +39,35 @@ impl Reading {
     }
 }
 
-/// Whether a round is over, or waits for people.
+/// Whether a round is over, or waits for an approval.
 pub(super) fn is_settled(record: &Record, findings: &Findings) -> bool {
     let over = record.round(findings.number).is_some_and(|round| round.outcome.is_some());
-    over || !findings.requests.is_empty()
+    over || findings.requests.iter().any(|request| request.kind() == RequestKind::Approval)
+}
+
+/// The synthesis of the debate as it was then, if it is there now.
+pub(super) fn find_summed_then(
+    then: &Record,
+    now: &Record,
+    agent: Option<&AgentId>,
+) -> Option<Summed> {
+    let last =
+        then.rounds.iter().rev().find(|round| round.outcome == Some(RoundOutcome::Completed))?;
+    let mut own = now.syntheses.iter().rev().filter(|one| {
+        one.number == last.number
+            && one.take == last.take
+            && agent.is_none_or(|agent| one.turn.agent == *agent)
+    });
+    own.find(|one| one.turn.answered()).map(summed)
+}
+
+fn summed(found: &RecordedSynthesis) -> Summed {
+    Summed {
+        synthesis: Synthesis::read(&found.turn.text),
+        number: found.number,
+        agent: found.turn.agent.clone(),
+        spent: found.turn.spent,
+    }
 }
 
 /// The synthesis of the debate as it stands, if it is there; an error if it failed and nothing is
@@ -62,12 +87,7 @@ pub(super) fn find_summed(
     });
     let newest = own.clone().next();
     if let Some(found) = own.find(|one| one.turn.answered()) {
-        return Ok(Some(Summed {
-            synthesis: Synthesis::read(&found.turn.text),
-            number: found.number,
-            agent: found.turn.agent.clone(),
-            spent: found.turn.spent,
-        }));
+        return Ok(Some(summed(found)));
     }
     match newest {
         Some(failed) if !open => {

@@ -5,20 +5,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_backend::SqliteStore;
+use roundtable_backend::{SqliteStore, Words};
 use roundtable_core::budget::{Limits, Price};
 use roundtable_core::context_request::ContextResult;
 use roundtable_core::debate::{Mode, Rules};
-use roundtable_core::event::{Event, Opening};
+use roundtable_core::event::{Body, Event, Opening};
+use roundtable_core::id::NodeId;
 use roundtable_core::input::Command;
 use roundtable_core::settings::{Kind, Settings};
 use roundtable_core::tool::{Effect, ToolDecl};
 use roundtable_engine::{Engine, SessionHandle};
 use roundtable_models::scripted::{Call, Fails, Reply, Script, ScriptedModel};
+use roundtable_ports::Store;
 use roundtable_testing::{agent, events_until, opening, rounds, say};
 use serde_json::{Value, json};
 
-use super::{assert_folds_as_it_did, folder, make};
+use super::{assert_folds_as_it_did, events, folder, make, restored};
 use crate::table::session;
 
 const VERSION: &str = "v5";
@@ -26,6 +28,27 @@ const VERSION: &str = "v5";
 #[tokio::test]
 async fn f33_sessions_of_version_5_fold_to_the_states_that_they_had() {
     assert_folds_as_it_did(VERSION).await;
+}
+
+#[tokio::test]
+async fn erasing_a_tool_call_erases_the_requests_that_show_its_arguments() {
+    let directory = restored(VERSION);
+    let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
+    let refused = session("refused");
+    let seq_of = |events: &[Arc<Event>], kind: &str| {
+        events.iter().find(|event| event.body.kind() == kind).unwrap().seq
+    };
+    let before = events(&store, &refused).await;
+    let (call, request) =
+        (seq_of(&before, "tool_call_requested"), seq_of(&before, "context_requested"));
+    let (leases, node) = (Store::of(store.clone()).leases, NodeId::new("eraser").unwrap());
+    leases.renew(&node).await.unwrap();
+    let own = leases.claim_one(&refused, &node).await.unwrap();
+    let erased = store.erase(&own, &Words::Of(vec![call])).await.unwrap();
+    assert_eq!(erased, [call, request]);
+    let after = events(&store, &refused).await;
+    let redacted = after.iter().filter(|event| event.body == Body::Redacted);
+    assert_eq!(redacted.map(|event| event.seq).collect::<Vec<_>>(), [call, request]);
 }
 
 fn script() -> Script {
@@ -98,13 +121,14 @@ async fn writes_the_golden_files_of_version_5() {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     let engine = start(&store).await;
+    // The version that wrote the files approved a call when it was sent `success: true` with "no".
     let said_no = ask(&engine, "said-no").await;
     let request = said_no.state().await.unwrap().requests[0].id.clone();
-    send(&said_no, Command::Provide(vec![ContextResult::found(request, "no")])).await;
+    send(&said_no, Command::Provide(vec![ContextResult::approve(request)])).await;
     rounds(&said_no, 1).await;
     let refused = ask(&engine, "refused").await;
     let request = refused.state().await.unwrap().requests[0].id.clone();
-    send(&refused, Command::Provide(vec![ContextResult::not_found(request, "not today")])).await;
+    send(&refused, Command::Provide(vec![ContextResult::deny(request, "not today")])).await;
     rounds(&refused, 1).await;
     drop(ask(&engine, "waiting").await);
     fail(&engine).await;

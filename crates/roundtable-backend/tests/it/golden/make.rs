@@ -195,7 +195,7 @@ async fn interruptions(engine: &Engine) {
     approving.send(say(approving.id(), "m1", "Send it.")).await;
     events_until(&approving, kinds("context_requested")).await;
     let request = approving.state().await.unwrap().requests[0].id.clone();
-    approving.send(Command::Provide(vec![ContextResult::found(request, "yes")])).await;
+    approving.send(Command::Provide(vec![ContextResult::approve(request)])).await;
     rounds(&approving, 1).await;
     approving.send(say(approving.id(), "m2", "Once more.")).await;
     let asked = std::cell::Cell::new(0);
@@ -249,6 +249,7 @@ async fn future(store: &Arc<SqliteStore>) {
         rows: &[],
         commands: &[],
         summary: &Summary::of(&state),
+        spent: roundtable_core::budget::Spend::default(),
     };
     sides.log.append(&own, batch).await.unwrap();
     sides.leases.release(&own).await.unwrap();
@@ -261,6 +262,8 @@ pub fn dump(directory: &Path) -> String {
         include_str!("../../../src/sqlite/schema/1.sql"),
         include_str!("../../../src/sqlite/schema/2.sql"),
         include_str!("../../../src/sqlite/schema/3.sql"),
+        include_str!("../../../src/sqlite/schema/4.sql"),
+        include_str!("../../../src/sqlite/schema/5.sql"),
     )
     .to_owned();
     for name in ["user_version", "application_id"] {

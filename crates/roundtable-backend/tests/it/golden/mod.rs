@@ -6,6 +6,7 @@
 mod consent;
 mod debate;
 mod make;
+mod poisoned;
 mod tenant;
 
 pub use make::dump;
@@ -43,8 +44,13 @@ fn folder(version: &str) -> PathBuf {
 
 /// A directory with the file of a version.
 fn restored(version: &str) -> tempfile::TempDir {
+    restored_from(&folder(version).join("data.sql"))
+}
+
+/// A directory with the file that a dump tells of.
+fn restored_from(dump: &Path) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let dump = std::fs::read_to_string(folder(version).join("data.sql")).unwrap();
+    let dump = std::fs::read_to_string(dump).unwrap();
     shell(directory.path()).execute_batch(&dump).unwrap();
     directory
 }

@@ -2,7 +2,6 @@
 //! goes on.
 
 use roundtable_core::agent::Agent;
-use roundtable_core::context_request::ContextResult;
 use roundtable_core::event::Event;
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::Command;
@@ -10,7 +9,7 @@ use roundtable_core::session::Session;
 use roundtable_core::settings::{Order as Turns, Settings};
 use roundtable_core::tool::{Effect, ToolDecl};
 use roundtable_testing::oracle::{Answer, Evidence, Order};
-use roundtable_testing::{agent, opening, say};
+use roundtable_testing::{agent, answer_to, opening, say};
 
 use super::evidence::{People, check, kinds, reading};
 use super::{Ask, CrashAt, Node, Tell, ledger};
@@ -73,7 +72,7 @@ impl Teller {
             loop {
                 let state = self.rest(node, watch)?;
                 let Some(request) = state.requests.first() else { break };
-                let answer = ContextResult::found(request.id.clone(), "as it happens, yes");
+                let answer = answer_to(request, true, "as it happens, yes");
                 self.order(node, request.id.suffix(), || Command::Provide(vec![answer]))?;
             }
         }

@@ -7,6 +7,7 @@ mod evidence;
 mod hand;
 mod ledger;
 mod node;
+mod poison;
 mod several;
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -62,6 +63,7 @@ pub struct CrashAt {
 
 /// What a node is asked to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, on its way to a process")]
 pub enum Ask {
     /// Sends a command.
     Send { session: SessionId, id: Option<CommandId>, command: Command },

@@ -1,6 +1,7 @@
 //! An engine for whoever calls, with everything that the configuration has.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use async_trait::async_trait;
@@ -9,15 +10,16 @@ use roundtable::Engine;
 use roundtable::core::agent::Agent;
 use roundtable::core::event::CallRecord;
 use roundtable::core::id::AgentId;
+use roundtable::driver;
 use roundtable::models::local;
 use roundtable::ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
-use roundtable_server::{HOST, HostModel};
+use roundtable_server::{HOST, HostModel, Quotas};
 use serde_json::json;
 
 use super::super::reference::Link;
 use super::super::{Config, SCRIPTED};
 use super::model::VOICE;
-use super::{Needs, Running, Toolbox, Watch};
+use super::{Needs, Running, Toolbox, Watch, built};
 
 /// Speaks where there is no model, and says so: whoever hears it knows what to do.
 struct Placeholder;
@@ -42,12 +44,13 @@ impl Model for Placeholder {
 impl Config {
     /// An engine that knows all agents of the configuration, and has debates judged by the model that
     /// speaks by default. Turns of agents whose model is the caller's own are brought in.
-    pub async fn engine_for_all(&self) -> Result<Running> {
+    pub async fn engine_for_all(&self, quotas: &Quotas) -> Result<Running> {
         let needs = self.needs_of_all();
         let toolbox = self.toolbox_for(&needs).await?;
         let agents = self.all_agents(&toolbox)?;
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
-        builder = self.sized(builder).embedder(self.embedder()?);
+        builder = builder.allowances(quotas.clone());
+        builder = self.sized(builder).embedder(self.embedder()?).config(self.driver());
         let default = self.settled(self.default_model().0);
         let watch: Watch = Arc::new(|_, _| {});
         // The first one that is registered is the default.
@@ -64,7 +67,14 @@ impl Config {
         if ![SCRIPTED, HOST, local::NAME].contains(&default.as_str()) {
             builder = builder.analyst(&default);
         }
-        Ok(Running { engine: builder.agents(agents).build().await?, toolbox })
+        Ok(Running { engine: built(builder.agents(agents)).await?, toolbox })
+    }
+
+    /// How the engine of a server runs.
+    fn driver(&self) -> driver::Config {
+        let usual = driver::Config::default();
+        let drain = self.file.server.drain_ms.map(Duration::from_millis);
+        driver::Config { drain_within: drain.unwrap_or(usual.drain_within), ..usual }
     }
 
     /// What all agents need whose models can be asked, and what speaks by default.

@@ -10,7 +10,7 @@ use super::super::mistake::{Mistake, Mistakes, hint};
 use super::super::origin::{Key, Origin};
 use super::super::reference::Link;
 use super::super::{Config, SCRIPTED};
-use super::{Needs, Running, Toolbox, Watch};
+use super::{Needs, Running, Toolbox, Watch, built};
 
 /// How many agents argue at least.
 const FEWEST: usize = 2;
@@ -59,7 +59,7 @@ impl Config {
         // Voices and the small model on this machine judge nothing: then debates are measured only.
         let is_judge = ![SCRIPTED, local::NAME].contains(&default.as_str());
         let builder = if is_judge { builder.analyst(&default) } else { builder };
-        Ok((Running { engine: builder.build().await?, toolbox }, agents))
+        Ok((Running { engine: built(builder).await?, toolbox }, agents))
     }
 
     /// An engine to go on with a debate of these agents, which measures as the one before it did.
@@ -68,7 +68,7 @@ impl Config {
         let toolbox = self.toolbox_for(&needs).await?;
         let models: Vec<&str> = needs.models.iter().map(String::as_str).collect();
         let builder = self.debating(&models, &needs, &toolbox, watch)?;
-        Ok(Running { engine: builder.build().await?, toolbox })
+        Ok(Running { engine: built(builder).await?, toolbox })
     }
 
     fn debating(

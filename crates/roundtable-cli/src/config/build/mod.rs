@@ -9,12 +9,14 @@ mod toolbox;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use roundtable::backend::PermissionNotice;
 use roundtable::core::agent::Agent;
 use roundtable::core::tool::Runs;
 use roundtable::{Builder, Engine};
 
 use super::Config;
 use super::local::Local;
+use crate::out;
 pub(crate) use model::Watch;
 pub(crate) use toolbox::Toolbox;
 pub(super) use toolbox::server;
@@ -58,6 +60,19 @@ impl Running {
     }
 }
 
+/// Starts an engine, and tells whoever runs it what was too open in the data directory.
+pub(crate) async fn built(builder: Builder) -> Result<Engine> {
+    let engine = builder.build().await?;
+    tell(engine.permission_notices());
+    Ok(engine)
+}
+
+fn tell(notices: &[PermissionNotice]) {
+    for notice in notices {
+        eprintln!("note: {}", out::plain(&notice.to_string()));
+    }
+}
+
 impl Config {
     /// An engine for these agents. `watch` hears of every attempt of a model that failed.
     pub async fn engine(&self, needs: &Needs, toolbox: Toolbox, watch: &Watch) -> Result<Running> {
@@ -65,7 +80,7 @@ impl Config {
         for name in &needs.models {
             builder = builder.model(name, self.chain(name, needs, watch)?);
         }
-        Ok(Running { engine: builder.build().await?, toolbox })
+        Ok(Running { engine: built(builder).await?, toolbox })
     }
 
     /// Holds agents that are not configured to the length that is configured for all.

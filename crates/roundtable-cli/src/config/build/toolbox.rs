@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use roundtable::backend::prepare_directory;
 use roundtable::core::tool::ToolDecl;
 use roundtable::driver::SystemClock;
 use roundtable::models::Secret;
@@ -14,7 +15,7 @@ use roundtable::tools::mcp::{
 use roundtable::tools::{FetchUrl, builtin, fetch_url};
 
 use super::super::file::{Approval, Mcp};
-use super::Config;
+use super::{Config, tell};
 
 /// The tools that there are, and the servers behind them.
 pub(crate) struct Toolbox {
@@ -82,14 +83,14 @@ impl Config {
         Ok(Toolbox { tools, sources: mcp::connect(servers, &pins).await })
     }
 
-    /// Approves everything that a server has waiting; says what.
-    pub fn approve(&self, reports: &[Report]) -> Result<Vec<String>> {
-        std::fs::create_dir_all(&self.data_dir).context("making the data directory")?;
+    /// Approves the definitions of these reports, and no others.
+    pub fn approve(&self, reports: &[&Report]) -> Result<()> {
+        tell(&prepare_directory(&self.data_dir)?);
         let mut pins = self.pins().load().context("reading which tools were approved")?;
-        let approved = reports.iter().filter(|report| pins.approve(report));
-        let tools: Vec<String> = approved.map(ToString::to_string).collect();
-        self.pins().store(&pins).context("storing which tools are approved")?;
-        Ok(tools)
+        for report in reports {
+            pins.approve(report);
+        }
+        self.pins().store(&pins).context("storing which tools are approved")
     }
 
     /// The MCP servers of the file.

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 
 use super::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
 use crate::agent::Agent;
+use crate::budget::Charge;
 use crate::context_request::ContextResult;
 use crate::debate::Purpose;
 use crate::event::{
-    Body, ContextEvent, Event, IterationEvent, RoundEvent, SessionEvent, Task, ToolCallEvent,
-    TurnEvent,
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, SessionEvent, Task,
+    ToolCallEvent, TurnEvent,
 };
 use crate::id::{AgentId, RoundId, SessionId, ToolCallId, TurnId};
 use crate::session::{Session, Status};
@@ -23,7 +24,8 @@ struct Open {
     aside: bool,
 }
 
-pub(super) struct Folding {
+/// A record being folded, event by event, so that nobody has to hold a whole log.
+pub struct Folding {
     state: Session,
     times: Option<(Timestamp, Timestamp)>,
     rounds: Vec<Open>,
@@ -37,6 +39,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
+    /// Nothing yet of this session.
     pub fn new(session: &SessionId) -> Self {
         Self {
             state: Session::new(session.clone()),
@@ -51,6 +54,7 @@ impl Folding {
         }
     }
 
+    /// Takes the next event of the log.
     pub fn take(&mut self, event: &Event) {
         let began = self.times.map_or(event.at, |(began, _)| began);
         self.times = Some((began, event.at));
@@ -115,7 +119,11 @@ impl Folding {
                 let topic = &self.state.topic;
                 let mut round = opened(*number, *take, event.at);
                 round.focus = focus.filter(|text| text != topic);
-                round.provided = std::mem::take(&mut self.provided);
+                if let Some(failed) = self.failed_take() {
+                    round.focus = round.focus.or_else(|| failed.focus.clone());
+                    round.provided.clone_from(&failed.provided);
+                }
+                round.provided.append(&mut self.provided);
                 self.rounds.push(Open { id, round, active: true, aside: false });
             }
             RoundEvent::RoundAsideOpened { number, take, .. } => {
@@ -182,19 +190,42 @@ impl Folding {
         let state = self.state.round.as_ref();
         let is_child =
             turn.and_then(|turn| state?.find_turn(turn)).is_some_and(|turn| turn.parent.is_some());
+        if let Some(spent) = self.booked(body, event) {
+            self.change(event, |turn| turn.spent = turn.spent.plus(spent));
+        }
         self.change(event, |turn| match body {
-            IterationEvent::ModelCallStarted { .. } => turn.spent.calls += 1,
-            IterationEvent::ModelCallFinished { text, citations, record, .. } => {
-                turn.spent = turn.spent.plus(Spent::finished(record));
-                if !is_child {
-                    turn.citations.extend(citations.iter().cloned());
-                    turn.said(text);
-                    turn.notice.clone_from(&record.notice);
-                }
+            IterationEvent::ModelCallFinished { text, citations, record, .. } if !is_child => {
+                turn.citations.extend(citations.iter().cloned());
+                turn.said(text);
+                turn.notice.clone_from(&record.notice);
             }
             IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),
             _ => {}
         });
+    }
+
+    /// What an event adds to its turn. Turns of earlier versions tell what they told: a call that
+    /// failed took nothing, though the session's account has what was reserved for it.
+    fn booked(&self, body: &IterationEvent, event: &Event) -> Option<Spent> {
+        match body {
+            IterationEvent::ModelCallInterrupted { charge: None, .. }
+            | IterationEvent::ModelCallFailed { charge: None, .. }
+            | IterationEvent::ModelCallCancelled { charge: None, .. } => {
+                Some(Charge::REFUSED.into())
+            }
+            IterationEvent::ModelCallFinished { charge: None, record, .. } => {
+                Some(Charge::counted(record.usage.unwrap_or_default(), record.cost).into())
+            }
+            _ => self.state.charge(event).map(Spent::from),
+        }
+    }
+
+    /// The take that failed and is now run again: what it was told, the next one is told.
+    fn failed_take(&self) -> Option<&RecordedRound> {
+        let mark = self.state.redo.as_ref()?;
+        let failed = mark.outcome == Some(RoundOutcome::Failed);
+        let mut rounds = self.rounds.iter().filter(|_| failed);
+        rounds.find(|open| open.is(mark.number, mark.take)).map(|open| &open.round)
     }
 
     fn open(&mut self, id: &RoundId) -> Option<&mut Open> {
@@ -210,6 +241,7 @@ impl Folding {
         }
     }
 
+    /// The debate that the events tell of; nothing when the session is not one.
     pub fn finish(self) -> Option<Record> {
         let state = self.state;
         let (created_at, updated_at) = self.times?;
@@ -238,6 +270,7 @@ impl Folding {
             rounds,
             pending_context_requests: state.requests,
             syntheses: asides.into_iter().filter_map(synthesis).collect(),
+            total: Some(Spent::of(&state.account)),
             imported_from: None,
         })
     }

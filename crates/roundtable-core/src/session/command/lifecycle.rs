@@ -10,10 +10,12 @@ impl Session {
     pub(crate) fn check_active(&self) -> Result<(), Reject> {
         match self.status {
             Status::Active => Ok(()),
-            Status::Paused => Err(Reject::NotActive { status: "paused", hint: "resume it first" }),
+            Status::Paused => {
+                Err(Reject::NotActive { status: "paused".into(), hint: "resume it first".into() })
+            }
             Status::Completed => Err(Reject::NotActive {
-                status: "completed",
-                hint: "open another session, or fork this one",
+                status: "completed".into(),
+                hint: "open another session, or fork this one".into(),
             }),
         }
     }

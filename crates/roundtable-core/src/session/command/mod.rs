@@ -8,3 +8,5 @@ mod provide;
 mod say;
 mod synthesise;
 mod take;
+
+pub(crate) use take::superseded;

@@ -17,11 +17,6 @@ impl Session {
             return Err(Reject::Exists { session: self.id.clone() });
         }
         check_agents(&opening.agents, &opening.settings)?;
-        if opening.settings.session_limits.time_ms.is_some() {
-            return Err(invalid(
-                "a session waits for people, so it has no time limit; set one for rounds or agents",
-            ));
-        }
         if opening.settings.total_rounds == Some(0) {
             return Err(invalid("rounds must be at least 1"));
         }
@@ -52,7 +47,8 @@ impl Session {
                 "a fork starts where a round has closed; choose the end of a round",
             ));
         }
-        if let Some(total) = self.settings.total_rounds.filter(|total| self.last_number >= *total) {
+        if let Some(total) = self.settings.total_rounds.filter(|total| self.next_number() > *total)
+        {
             return Err(invalid(format!(
                 "all {total} rounds are done there; fork at the end of an earlier round"
             )));
@@ -92,10 +88,23 @@ fn check_agents(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
             )));
         }
     }
+    for output in agents.iter().filter_map(|agent| agent.output.as_ref()) {
+        output.check()?;
+    }
     for seat in &settings.seats {
         if !agents.iter().any(|agent| agent.id == *seat) {
             return Err(Reject::UnknownAgent { agent: seat.clone() });
         }
+    }
+    check_limits(agents, settings)
+}
+
+/// A session has no time limit, and money only where prices are known.
+pub(super) fn check_limits(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
+    if settings.session_limits.time_ms.is_some() {
+        return Err(invalid(
+            "a session waits for people, so it has no time limit; set one for rounds or agents",
+        ));
     }
     check_prices(agents, settings)
 }

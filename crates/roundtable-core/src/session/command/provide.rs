@@ -1,18 +1,22 @@
 //! `provide`: answers to context requests, each recorded and cleared in one commit.
 
-use crate::context_request::{About, ContextResult};
+use std::collections::BTreeMap;
+
+use crate::context_request::{About, ContextResult, RequestKind};
+use crate::digest::Digest;
 use crate::event::{Body, ContextEvent, ToolCallEvent};
+use crate::id::{ContextRequestId, ToolCallId};
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session, Status};
 use crate::tool::{ToolOutcome, ToolResult};
 
-/// The most answers that are taken at once.
-const MOST_RESULTS: usize = 256;
+/// How many answers are taken at once, or as many as are pending.
+const MAX_RESULTS: usize = 1024;
 
 impl Session {
     /// The first answer to a pending request counts. One that was answered before, or never
-    /// issued, is passed over; [`Session::unknown_requests`] names the latter.
+    /// issued, is passed over; [`Session::result_warnings`] names it.
     pub(crate) fn provide(&self, results: &[ContextResult]) -> Result<Vec<Draft>, Reject> {
         self.record(results, |_| true)
     }
@@ -32,33 +36,90 @@ impl Session {
         if self.status == Status::Completed && !results.is_empty() {
             self.check_active()?;
         }
-        if results.len() > MOST_RESULTS {
-            let what = format!(
-                "{} results were sent; at most {MOST_RESULTS} are taken at once",
-                results.len()
-            );
+        let limit = self.max_results();
+        if results.len() > limit {
+            let what =
+                format!("{} results were sent; at most {limit} are taken at once", results.len());
             return Err(Reject::Invalid { what });
         }
         self.check_bytes("the results together", results.iter().map(ContextResult::bytes).sum())?;
+        let pending: BTreeMap<_, _> =
+            self.requests.iter().map(|request| (&request.id, request)).collect();
+        let mut taken: BTreeMap<&ContextRequestId, ContextResult> = BTreeMap::new();
         let mut drafts = Vec::new();
-        for (index, result) in results.iter().enumerate() {
-            let again = results[..index].iter().any(|earlier| earlier.request == result.request);
-            let Some(request) = self.requests.iter().find(|request| request.id == result.request)
-            else {
+        for result in results {
+            let Some(request) = pending.get(&result.request) else { continue };
+            if !counts(&request.about) {
                 continue;
+            }
+            let accepted = request.accept(result).map_err(|what| Reject::Invalid { what })?;
+            if let Some(first) = taken.get(&request.id) {
+                check_same_decision(first, &accepted)?;
+                continue;
+            }
+            taken.insert(&request.id, accepted.clone());
+            let refused = match &request.about {
+                About::Approval { tool_call, .. } if !accepted.success => {
+                    self.refuse(tool_call, &accepted)
+                }
+                _ => None,
             };
-            if again || !counts(&request.about) {
-                continue;
-            }
-            drafts.push((
-                Place::session(),
-                Body::Context(ContextEvent::ContextProvided(result.clone())),
-            ));
-            if let (About::Approval { tool_call }, false) = (&request.about, result.success) {
-                drafts.extend(self.refuse(tool_call, result));
-            }
+            let provided = ContextEvent::ContextProvided(accepted);
+            drafts.push((Place::session(), Body::Context(provided)));
+            drafts.extend(refused);
         }
         Ok(drafts)
+    }
+
+    fn max_results(&self) -> usize {
+        MAX_RESULTS.max(self.requests.len())
+    }
+
+    /// What a caller has to know of answers that are accepted and not used. Asked before the answers
+    /// are recorded; an answer that repeats the recorded one is a retry, and nothing is said of it.
+    pub fn result_warnings(&self, results: &[ContextResult], interrupts: bool) -> Vec<String> {
+        if results.len() > self.max_results() {
+            // They are refused, all of them.
+            return Vec::new();
+        }
+        let mut first: BTreeMap<&ContextRequestId, Digest> = BTreeMap::new();
+        let mut warnings = Vec::new();
+        for result in results {
+            let id = &result.request;
+            let pending = self.requests.iter().find(|request| request.id == *id);
+            let accepted = pending.and_then(|request| request.accept(result).ok());
+            let digest = accepted.as_ref().unwrap_or(result).digest();
+            let warning = match (pending, first.get(id)) {
+                (_, Some(earlier)) if *earlier == digest => None,
+                (_, Some(_)) => Some(format!(
+                    "{id} was answered twice in this call; the first answer counts, the other one is ignored"
+                )),
+                (Some(request), None) if interrupts && request.kind() == RequestKind::Approval => {
+                    Some(format!(
+                        "{id} was withdrawn with the round that was cut off; its answer is ignored"
+                    ))
+                }
+                (Some(_), None) => None,
+                (None, None) => self.late_warning(id, &digest),
+            };
+            warnings.extend(warning);
+            first.entry(id).or_insert(digest);
+        }
+        warnings
+    }
+
+    fn late_warning(&self, id: &ContextRequestId, digest: &Digest) -> Option<String> {
+        if let Some(recorded) = self.answer_digests.get(id) {
+            let different = recorded != digest;
+            return different.then(|| {
+                format!("{id} was answered before, and differently; the first answer counts, this one is ignored")
+            });
+        }
+        Some(if self.answered.contains(id) {
+            format!("{id} is no longer pending; its answer is ignored")
+        } else {
+            format!("{id} was never requested here; it is ignored")
+        })
     }
 
     /// Which of these answers are to requests that this session never issued.
@@ -70,11 +131,23 @@ impl Session {
         results.iter().filter(|result| !known(result)).collect()
     }
 
-    fn refuse(&self, tool_call: &crate::id::ToolCallId, result: &ContextResult) -> Option<Draft> {
+    fn refuse(&self, tool_call: &ToolCallId, result: &ContextResult) -> Option<Draft> {
         let place = self.place_of_call(tool_call)?;
         let why = result.error.as_deref().or(result.result.as_deref()).unwrap_or("no reason given");
         let outcome =
             ToolOutcome::Returned(ToolResult::failed(format!("A person refused this call: {why}")));
         Some((place, Body::ToolCall(ToolCallEvent::ToolCallFinished(outcome))))
     }
+}
+
+/// Consent is not a matter of order: two decisions on one call in one message are refused.
+fn check_same_decision(first: &ContextResult, second: &ContextResult) -> Result<(), Reject> {
+    if first.decision == second.decision {
+        return Ok(());
+    }
+    let what = format!(
+        "request {} has two different decisions in one call; send one, nothing was recorded",
+        first.request
+    );
+    Err(Reject::Invalid { what })
 }

@@ -1,5 +1,6 @@
 //! `say`: an input that opens a round, now or when it is its turn.
 
+use crate::budget::{Exhausted, Limits};
 use crate::context_request::{About, ContextRequest};
 use crate::event::{Accepted, Body, SessionEvent};
 use crate::input::{Env, OnBusy, Say};
@@ -7,7 +8,9 @@ use crate::message::Image;
 use crate::message_context::MessageContext;
 use crate::reject::Reject;
 use crate::scope::Place;
+use crate::session::command::open::check_limits;
 use crate::session::{Draft, Session};
+use crate::settings::Settings;
 
 impl Session {
     /// Checks in the order that callers rely on: not active, missing required, the input itself.
@@ -18,6 +21,7 @@ impl Session {
         self.check_text(say.text.as_deref())?;
         self.check_images(say)?;
         self.check_room(say.on_busy)?;
+        let limits = say.limits.map(|limits| self.raised(limits)).transpose()?;
         let mut drafts = match (&self.round, say.on_busy) {
             (Some(round), OnBusy::Reject) => return Err(Reject::Busy { round: round.number }),
             (Some(_), OnBusy::Interrupt) => self.provide_and_cut(&say.results)?,
@@ -31,6 +35,7 @@ impl Session {
             sender: say.sender.clone(),
             text: say.text.clone(),
             images: say.images.clone(),
+            limits,
         };
         drafts
             .push((Place::session(), Body::Session(SessionEvent::SessionInputAccepted(accepted))));
@@ -115,13 +120,47 @@ impl Session {
         Ok(())
     }
 
+    /// The session's limits with these in the place of its own. What is spent already leaves room
+    /// below each of them, or the next call would find none.
+    fn raised(&self, limits: Limits) -> Result<Limits, Reject> {
+        let spent = self.account.spent;
+        let given = [
+            (limits.calls, spent.calls, Exhausted::Calls),
+            (limits.tokens, spent.tokens, Exhausted::Tokens),
+            (limits.cost, spent.cost, Exhausted::Cost),
+        ];
+        let low = |(limit, spent, _): &(Option<u64>, u64, Exhausted)| {
+            limit.is_some_and(|limit| limit <= *spent)
+        };
+        if let Some((_, spent, budget)) = given.into_iter().find(low) {
+            let spent = match budget {
+                Exhausted::Cost => format!("${}.{:06}", spent / 1_000_000, spent % 1_000_000),
+                _ => format!("{spent} {}", budget.word()),
+            };
+            return Err(Reject::Invalid {
+                what: format!(
+                    "the budget covers the whole session, which has spent {spent} already; set a higher one"
+                ),
+            });
+        }
+        let own = self.settings.session_limits;
+        let merged = Limits {
+            calls: limits.calls.or(own.calls),
+            tokens: limits.tokens.or(own.tokens),
+            cost: limits.cost.or(own.cost),
+            time_ms: limits.time_ms,
+        };
+        check_limits(&self.agents, &Settings { session_limits: merged, ..self.settings.clone() })?;
+        Ok(merged)
+    }
+
     fn check_room(&self, on_busy: OnBusy) -> Result<(), Reject> {
         let held_up = self.round.is_some() && on_busy == OnBusy::Queue;
         let waits = held_up || !self.waiting.is_empty();
         if waits && self.waiting.len() >= self.settings.max_waiting as usize {
             return Err(Reject::QueueFull { waiting: self.waiting.len() });
         }
-        let taken = self.last_number as usize + self.waiting.len();
+        let taken = self.next_number() as usize - 1 + self.waiting.len();
         match self.settings.total_rounds {
             Some(total) if taken >= total as usize => Err(Reject::Invalid {
                 what: format!(

@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-fn superseded(number: u32, take: u32, redo: bool) -> Draft {
+pub(crate) fn superseded(number: u32, take: u32, redo: bool) -> Draft {
     (Place::session(), Body::Session(SessionEvent::SessionRoundSuperseded { number, take, redo }))
 }
 

@@ -3,6 +3,7 @@
 use crate::event::{Body, NestedPrompt, Task, TurnEvent};
 use crate::id::ToolCallId;
 use crate::input::{Env, Ran};
+use crate::prompt::OutputSchema;
 use crate::reject::Reject;
 use crate::session::{Draft, Session};
 
@@ -31,6 +32,7 @@ impl Session {
         }
         self.check_depth(turn).map_err(|what| Reject::Invalid { what })?;
         self.check_bytes("the nested prompt", prompt.system.len() + prompt.input.len())?;
+        prompt.output.as_ref().map_or(Ok(()), OutputSchema::check)?;
         let task = Task::Nested { tool_call: id.clone(), ordinal, prompt: prompt.clone() };
         let place = round.place().turn(&task.turn_id(round.id.as_str()));
         Ok(vec![(place, Body::Turn(TurnEvent::TurnStarted { agent: turn.agent.clone(), task }))])

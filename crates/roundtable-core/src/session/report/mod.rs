@@ -6,4 +6,4 @@ mod model;
 mod tool;
 mod writer;
 
-pub(crate) use model::action_digest;
+pub(crate) use model::{action_digest, cost_of};

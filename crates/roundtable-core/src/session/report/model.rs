@@ -1,13 +1,18 @@
 //! A model answered, or could not.
 
 use crate::agent::Agent;
-use crate::budget::Usage;
-use crate::context_request::{About, Ask, ContextRequest, Priority};
+use crate::budget::{Fit, Usage};
+use crate::context_request::{About, Ask, CallDetails, ContextRequest, Priority};
+use crate::delegation::Delegation;
 use crate::digest::Digest;
-use crate::event::{Body, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent};
+use crate::event::{
+    Body, CallRecord, ContextEvent, IterationEvent, Task, ToolCallEvent, TurnEvent,
+};
 use crate::id::{AgentId, ContextRequestId, IterationId, ToolCallId};
-use crate::input::{AskedCall, Env, Reply};
+use crate::input::{AskedCall, Env, Reply, Unanswered};
 use crate::iteration::{Iteration, Phase};
+use crate::json;
+use crate::message::Reasoning;
 use crate::reject::Reject;
 use crate::round::Round;
 use crate::scope::Place;
@@ -15,6 +20,12 @@ use crate::session::close::finished;
 use crate::session::{Draft, Session};
 use crate::tool::{Effect, Runs, ToolDecl, ToolOutcome, ToolResult};
 use crate::turn::{Turn, exceeded};
+
+/// How many characters of arguments are part of an approval's query.
+const MAX_SHOWN: usize = 900;
+
+/// How many questions may be pending. Models raise them, and each one is kept until it is answered.
+const MAX_QUESTIONS: usize = 1024;
 
 /// A call of a reply, with all that deciding on it takes.
 struct Opened<'a> {
@@ -45,25 +56,27 @@ impl Session {
                 "the model asked for {} tool calls at once; at most {most} are allowed",
                 reply.calls.len()
             );
-            return Ok(vec![(
-                place,
-                Body::Iteration(IterationEvent::ModelCallFailed { attempt, error }),
-            )]);
+            // The answer came and was paid for; it is not used.
+            let charge = Some(self.answered(iteration, agent, reply));
+            let failed = IterationEvent::ModelCallFailed { attempt, error, charge };
+            return Ok(vec![(place, Body::Iteration(failed))]);
         }
         let mut record = reply.record.clone();
-        let by_price = |usage: Usage| Some(agent.price?.of(usage.input, usage.output));
-        record.cost = record.cost.or_else(|| record.usage.and_then(by_price));
+        record.cost = cost_of(agent, &record);
+        let uncounted = record.usage.is_none();
         let finished_call = IterationEvent::ModelCallFinished {
             attempt,
             text: reply.text.clone(),
             calls: u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
-            thoughts: reply.thoughts.clone(),
+            thoughts: reply.thoughts.iter().filter(storable).cloned().collect(),
             citations: reply.citations.clone(),
             record,
+            charge: uncounted.then(|| self.answered(iteration, agent, reply)),
         };
         let mut drafts = vec![(place.clone(), Body::Iteration(finished_call))];
         for (index, call) in reply.calls.iter().enumerate() {
             let id = ToolCallId::derive(id.as_str(), index + 1);
+            let call = &call.clone().bounded();
             let opened = Opened { round, turn, agent, call, place: place.tool_call(&id), id };
             self.open_call(&opened, iteration, env, &mut drafts);
         }
@@ -75,11 +88,40 @@ impl Session {
         id: &IterationId,
         attempt: u32,
         error: &str,
+        unanswered: Unanswered,
     ) -> Result<Vec<Draft>, Reject> {
-        let (round, turn, _) = self.awaiting(id, attempt)?;
+        let (round, turn, iteration) = self.awaiting(id, attempt)?;
         let place = round.place().turn(&turn.id).iteration(id);
-        let failed = IterationEvent::ModelCallFailed { attempt, error: error.to_owned() };
+        let charge = self.unanswered(turn, iteration, unanswered);
+        let failed = IterationEvent::ModelCallFailed { attempt, error: error.to_owned(), charge };
         Ok(vec![(place, Body::Iteration(failed))])
+    }
+
+    /// Another request is reserved like the first, so no number of retries overshoots a limit. It
+    /// does not wait for room: whoever retries has waited already.
+    pub(crate) fn model_retries(
+        &self,
+        id: &IterationId,
+        attempt: u32,
+        error: &str,
+        unanswered: Unanswered,
+    ) -> Result<Vec<Draft>, Reject> {
+        let (round, turn, iteration) = self.awaiting(id, attempt)?;
+        let place = round.place().turn(&turn.id).iteration(id);
+        let Some(charge) = self.unanswered(turn, iteration, unanswered) else {
+            return Err(Reject::UnknownAgent { agent: turn.agent.clone() });
+        };
+        // What was reserved for the failed request is reserved for the next one.
+        match self.fit(round, turn, charge.spend()) {
+            Fit::Yes => {
+                let error = error.to_owned();
+                let retried = IterationEvent::ModelCallRetried { attempt, error, charge };
+                Ok(vec![(place, Body::Iteration(retried))])
+            }
+            Fit::Later(budget) | Fit::No(budget) => Err(Reject::Invalid {
+                what: format!("the budget of {} leaves no room for a retry", budget.word()),
+            }),
+        }
     }
 
     fn awaiting(
@@ -148,7 +190,10 @@ impl Session {
             Runs::Handler => {
                 let action = action_digest(&opened.call.name, &opened.call.arguments);
                 self.check_doubt(&opened.call.name, &action)?;
-                Ok(if decl.approval { vec![ask_approval(opened, env)] } else { Vec::new() })
+                if !decl.approval {
+                    return Ok(Vec::new());
+                }
+                Ok(vec![ask_approval(opened, action, env)?])
             }
         }
     }
@@ -176,6 +221,12 @@ impl Session {
             ));
         }
         let ask = Ask::parse(&opened.call.arguments)?;
+        if self.requests.len() >= MAX_QUESTIONS {
+            return Err(format!(
+                "Cannot request context: {MAX_QUESTIONS} requests are pending already. \
+                 Please provide your best response with available information."
+            ));
+        }
         let id = ContextRequestId::derive(opened.id.as_str(), "ask");
         let request = ContextRequest {
             id: id.clone(),
@@ -195,16 +246,7 @@ impl Session {
     }
 
     fn delegate(&self, opened: &Opened<'_>) -> Result<Vec<Draft>, String> {
-        #[derive(serde::Deserialize)]
-        struct Arguments {
-            agent: String,
-            mission: String,
-            #[serde(default)]
-            rationale: String,
-        }
-        let Arguments { agent, mission, rationale } =
-            serde::Deserialize::deserialize(&opened.call.arguments)
-                .map_err(|error| format!("delegate: {error}"))?;
+        let Delegation { agent, mission, rationale } = Delegation::parse(&opened.call.arguments)?;
         let workers = &opened.agent.workers;
         let wanted = |id: &AgentId| id.as_str() == agent || id.suffix() == agent;
         let Some(worker) = workers.iter().find(|id| wanted(id)).and_then(|id| self.find_agent(id))
@@ -215,9 +257,6 @@ impl Session {
                 names.join(", ")
             ));
         };
-        if mission.trim().is_empty() {
-            return Err("delegate: the mission is empty".to_owned());
-        }
         self.check_depth(opened.turn)?;
         let task = Task::Delegated { tool_call: opened.id.clone(), mission, rationale };
         let place = opened.round.place().turn(&task.turn_id(opened.round.id.as_str()));
@@ -231,6 +270,17 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Whether a thought can be stored. A provider that cannot have it back answers without it.
+fn storable(thought: &&Reasoning) -> bool {
+    json::check(&thought.payload).is_ok()
+}
+
+/// What an answer cost: as the provider says, else by the agent's price.
+pub(crate) fn cost_of(agent: &Agent, record: &CallRecord) -> Option<u64> {
+    let by_price = |usage: Usage| Some(agent.price?.of(usage.input, usage.output));
+    record.cost.or_else(|| record.usage.and_then(by_price))
 }
 
 /// The tools that a turn offers: its agent's own, or those of them that its prompt chooses.
@@ -249,19 +299,41 @@ fn unknown_tool(opened: &Opened<'_>) -> String {
     }
 }
 
-fn ask_approval(opened: &Opened<'_>, env: &Env) -> Draft {
-    // The whole of long arguments is in the call's own event; a question has to be read.
-    let arguments: String = opened.call.arguments.to_string().chars().take(300).collect();
+fn ask_approval(opened: &Opened<'_>, digest: Digest, env: &Env) -> Result<Draft, String> {
+    let AskedCall { name, arguments, .. } = opened.call;
+    let text = arguments.to_string();
+    let (bytes, limit) = (text.len(), CallDetails::MAX_BYTES);
+    if bytes > limit {
+        return Err(format!(
+            "not run: a person has to read the arguments of {name} before it is called; they have {bytes} bytes, and at most {limit} are allowed"
+        ));
+    }
+    // A query is one line of a list. Arguments that do not fit are shown whole with the call, never
+    // cut: half of them would look like all of them.
+    let query = if text.chars().count() <= MAX_SHOWN {
+        format!("May {name} be called with {text}?")
+    } else {
+        format!(
+            "May {name} be called? Its arguments have {bytes} bytes and are shown with the call (digest {}).",
+            digest.as_str()
+        )
+    };
+    let call = CallDetails {
+        agent_name: opened.agent.name.clone(),
+        tool: name.clone(),
+        arguments: Some(arguments.clone()),
+        digest,
+    };
     let request = ContextRequest {
         id: ContextRequestId::derive(opened.id.as_str(), "approval"),
         agent: opened.turn.agent.clone(),
-        query: format!("May {} be called with {arguments}?", opened.call.name),
+        query,
         reason: "A person has to agree before each call of this tool.".to_owned(),
         priority: Priority::Required,
-        about: About::Approval { tool_call: opened.id.clone() },
+        about: About::Approval { tool_call: opened.id.clone(), call: Some(Box::new(call)) },
         at: env.now,
     };
-    (opened.place.clone(), Body::Context(ContextEvent::ContextRequested(request)))
+    Ok((opened.place.clone(), Body::Context(ContextEvent::ContextRequested(request))))
 }
 
 /// What makes two calls the same action.

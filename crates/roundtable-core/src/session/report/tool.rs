@@ -6,6 +6,7 @@ use super::model::failed;
 use crate::event::{Body, ToolCallEvent};
 use crate::id::ToolCallId;
 use crate::input::{Env, Ran};
+use crate::json;
 use crate::reject::Reject;
 use crate::round::Round;
 use crate::session::close::finished;
@@ -50,7 +51,8 @@ impl Session {
         self.close_children(round, call, env, &mut drafts);
         match ran {
             Ran::Returned(result) => {
-                drafts.push((place, finished(ToolOutcome::Returned(result.clone()))))
+                let most = self.settings.max_message_bytes as usize;
+                drafts.push((place, finished(ToolOutcome::Returned(result.clone().bounded(most)))))
             }
             Ran::CutOff(why) if call.may_have_happened() => {
                 self.doubt(turn, call, why, env, &mut drafts)
@@ -73,6 +75,8 @@ impl Session {
         if ordinal <= call.published {
             return Ok(Vec::new());
         }
+        json::check(data)
+            .map_err(|error| Reject::Invalid { what: format!("the published data is {error}") })?;
         self.check_bytes("the published data", topic.len() + data.to_string().len())?;
         let published = ToolCallEvent::ToolCallPublished {
             ordinal,

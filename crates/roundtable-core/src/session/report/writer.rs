@@ -6,6 +6,7 @@ use crate::id::TurnId;
 use crate::input::Env;
 use crate::iteration::Phase;
 use crate::round::Round;
+use crate::session::close::broken_off;
 use crate::session::{Draft, Session};
 use crate::tool_call::Phase as CallPhase;
 use crate::turn::Turn;
@@ -44,10 +45,12 @@ impl Session {
             {
                 let place = round.place().turn(&turn.id).iteration(&iteration.id);
                 let partial = env.partials.get(&iteration.id).cloned().unwrap_or_default();
+                let charge = self.unanswered(turn, iteration, broken_off(&partial));
                 let interrupted = IterationEvent::ModelCallInterrupted {
                     attempt,
                     partial,
                     possible_duplicate: true,
+                    charge,
                 };
                 drafts.push((place, Body::Iteration(interrupted)));
             }

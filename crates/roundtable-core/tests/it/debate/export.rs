@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use roundtable_core::context_request::ContextResult;
+use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::debate::{ImportError, Mode, Record};
 use roundtable_core::event::{Body, IterationEvent, TurnEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
 use roundtable_core::session::Status;
+use serde_json::{Value, json};
 
 use super::{Hall, Wish, fitting, position};
 use crate::table::Table;
@@ -35,6 +36,42 @@ fn what_is_exported_reads_back_as_it_was() {
     for mode in Mode::ALL {
         let record = held(mode).record();
         assert_eq!(Record::import(&record.export()), Ok(record), "{mode}");
+    }
+}
+
+#[test]
+fn r000_2_an_export_spells_requests_and_results_as_everyone_outside_does() {
+    let mut hall = Wish::judged(Mode::Delphi).open();
+    hall.first(fitting);
+    let mut record = hall.record();
+    let request: ContextRequest = serde_json::from_value(json!({
+        "id": "ctx_1", "agent": "agt_ann", "query": "What does it cost?", "reason": "To decide.",
+        "priority": "required", "about": "information", "at": "2026-01-01T00:00:00Z",
+    }))
+    .unwrap();
+    let result = ContextResult::found(request.id.clone(), "Nine.");
+    record.pending_context_requests = vec![request.clone()];
+    record.rounds[0].requests = vec![request];
+    record.rounds[0].provided = vec![result];
+    let export = record.export();
+    let file: Value = serde_json::from_str(&export).unwrap();
+    let outside = json!({
+        "id": "ctx_1", "agentId": "agt_ann", "query": "What does it cost?", "reason": "To decide.",
+        "priority": "required", "about": "information", "timestamp": "2026-01-01T00:00:00Z",
+    });
+    assert_eq!(file["pendingContextRequests"], json!([outside]));
+    assert_eq!(file["rounds"][0]["requests"], json!([outside]));
+    let provided = json!([{ "requestId": "ctx_1", "success": true, "result": "Nine." }]);
+    assert_eq!(file["rounds"][0]["provided"], provided);
+    // A file of the version before has the names of the log.
+    let (mut before, mut round) = (file.clone(), file["rounds"][0].clone());
+    let old = serde_json::to_value(&record).unwrap();
+    round["requests"] = old["rounds"][0]["requests"].clone();
+    round["provided"] = old["rounds"][0]["provided"].clone();
+    before["pendingContextRequests"] = old["pendingContextRequests"].clone();
+    before["rounds"][0] = round;
+    for text in [export, before.to_string()] {
+        assert_eq!(Record::import(&text).as_ref(), Ok(&record));
     }
 }
 

@@ -4,6 +4,7 @@ mod council;
 mod exits;
 mod export;
 mod judges;
+mod markup;
 mod measures;
 mod privacy;
 mod prompts;
@@ -14,7 +15,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::debate::{Measuring, Mode, Record, Rules};
 use roundtable_core::event::Opening;
 use roundtable_core::id::AgentId;
-use roundtable_core::input::{Command, Report};
+use roundtable_core::input::{Command, Report, Unanswered};
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::settings::{Kind, Settings};
 use roundtable_core::want::Want;
@@ -126,7 +127,12 @@ impl Hall {
                             attempt,
                             reply: reply(&text, Vec::new()),
                         },
-                        Err(error) => Report::ModelFailed { iteration, attempt, error },
+                        Err(error) => Report::ModelFailed {
+                            iteration,
+                            attempt,
+                            error,
+                            unanswered: Unanswered::Refused,
+                        },
                     });
                 }
                 Want::Measure { round } => {

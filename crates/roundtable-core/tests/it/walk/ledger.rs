@@ -25,20 +25,33 @@ impl Ledger {
                 assert_eq!(earlier, None, "one reservation at a time");
                 return;
             }
-            IterationEvent::ModelCallFinished { record, .. } => record.usage.map(|usage| Spend {
-                calls: 1,
-                tokens: usage.input + usage.output,
-                cost: record.cost.expect("every agent here has a price"),
-            }),
-            IterationEvent::ModelCallInterrupted { .. }
-            | IterationEvent::ModelCallFailed { .. }
-            | IterationEvent::ModelCallCancelled { .. } => None,
+            IterationEvent::ModelCallFinished { record, charge, .. } => match record.usage {
+                None => charge.expect("what nobody counted is estimated").spend(),
+                Some(usage) => Spend {
+                    calls: 1,
+                    tokens: usage.input + usage.output,
+                    cost: record.cost.expect("every agent here has a price"),
+                },
+            },
+            IterationEvent::ModelCallRetried { charge, .. } => {
+                assert_eq!(charge.calls, 1, "every request counts");
+                self.spent = sum([self.spent, charge.spend()]);
+                return;
+            }
+            IterationEvent::ModelCallInterrupted { charge, .. }
+            | IterationEvent::ModelCallFailed { charge, .. }
+            | IterationEvent::ModelCallCancelled { charge, .. } => {
+                let charge =
+                    charge.expect("what a call that ends without an answer cost is recorded");
+                assert_eq!(charge.calls, 1, "every request counts");
+                charge.spend()
+            }
             IterationEvent::IterationOpened { .. } | IterationEvent::IterationClosed { .. } => {
                 return;
             }
         };
-        let reserved = self.reserved.remove(id).expect("what ends was reserved");
-        self.spent = sum([self.spent, actual.unwrap_or(reserved)]);
+        self.reserved.remove(id).expect("what ends was reserved");
+        self.spent = sum([self.spent, actual]);
     }
 
     pub fn check(&self, session: &Session) {

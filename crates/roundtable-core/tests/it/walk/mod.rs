@@ -128,7 +128,7 @@ fn check_fork(player: &Player, end: &Event) {
     past.iter().for_each(|event| fork.apply(event));
     let origin = Origin { session: player.live.session.id.clone(), seq: end.seq };
     let done =
-        fork.session.settings.total_rounds.is_some_and(|total| fork.session.last_number >= total);
+        fork.session.settings.total_rounds.is_some_and(|total| fork.session.next_number() > total);
     let input = Command::Fork { origin, agents: None }.into();
     let forked = fork.step(&input, &Env::at(player.now), roundtable_core::Starts::Allowed);
     let Ok(events) = forked else {

@@ -68,6 +68,10 @@ pub enum Move {
     Fail {
         pick: Index,
     },
+    /// A request fails and is made again.
+    Retry {
+        pick: Index,
+    },
     Stream {
         pick: Index,
     },
@@ -108,6 +112,7 @@ pub fn any_move() -> impl Strategy<Value = Move> {
         60 => (pick(), words(), 0..8_u8)
             .prop_map(|(pick, reply, how)| Move::Act { pick, reply, how }),
         2 => pick().prop_map(|pick| Move::Fail { pick }),
+        1 => pick().prop_map(|pick| Move::Retry { pick }),
         2 => pick().prop_map(|pick| Move::Stream { pick }),
         8 => (pick(), 1..4_u32, prop::bool::weighted(0.1))
             .prop_map(|(pick, ordinal, other)| Move::Evaluate { pick, ordinal, other }),

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use roundtable_core::context_request::{About, ContextRequest};
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{
-    Body, ContextEvent, Event, IterationEvent, RoundEvent, SessionEvent, Task, ToolCallEvent,
-    TurnEvent,
+    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, SessionEvent, Task,
+    ToolCallEvent, TurnEvent,
 };
 use roundtable_core::id::{ContextRequestId, IterationId, ToolCallId, TurnId};
 use roundtable_core::tool::{Effect, ToolOutcome};
@@ -55,6 +55,9 @@ pub struct Oracle {
     accepted: BTreeSet<String>,
     redo: Option<(u32, u32)>,
     inputs: BTreeMap<(u32, u32), String>,
+    /// The take that was opened last, and those in which nobody could answer.
+    latest: (u32, u32),
+    failed: BTreeSet<(u32, u32)>,
     last_message: u64,
     completed: bool,
 }
@@ -130,7 +133,9 @@ impl Oracle {
                 assert!(self.open_round.is_none());
                 self.redo = redo.then_some((*number, *take));
             }
-            SessionEvent::SessionCompleted { .. } => {
+            SessionEvent::SessionCompleted { reason } => {
+                let done = reason == "all rounds are done";
+                assert!(!done || !self.failed.contains(&self.latest), "a failed round is not done");
                 assert!(self.open_round.is_none() && self.waiting.is_empty());
                 self.completed = true;
             }
@@ -152,12 +157,23 @@ impl Oracle {
                 self.open_round = Some(id);
                 let message = input.message_id().to_owned();
                 if let Some(redo) = self.redo.take() {
-                    assert_eq!(self.inputs[&redo], message, "it answers the same message again");
                     assert_eq!(*number, redo.0);
+                    if self.waiting.is_empty() {
+                        assert_eq!(
+                            self.inputs[&redo], message,
+                            "it answers the same message again"
+                        );
+                    } else {
+                        assert!(self.failed.contains(&redo), "only a failed round has a new input");
+                        assert_eq!(self.waiting.remove(0), message, "the oldest that waits");
+                        let new = said.filter(|said| said.number > self.last_message);
+                        new.iter().for_each(|said| self.count_message(said.number));
+                    }
                 } else {
                     assert_eq!(self.waiting.remove(0), message, "the oldest that waits");
                     said.iter().for_each(|said| self.count_message(said.number));
                 }
+                self.latest = (*number, *take);
                 let earlier = self.inputs.insert((*number, *take), message);
                 assert_eq!(earlier, None, "a take has one round");
                 let required = self.pending.values().find(|request| {
@@ -175,7 +191,10 @@ impl Oracle {
                 assert!(!stages.is_empty(), "there is something to add");
             }
             RoundEvent::RoundMeasured(_) => assert_eq!(self.open_round, Some(id), "it is open"),
-            RoundEvent::RoundClosed { .. } => {
+            RoundEvent::RoundClosed { outcome } => {
+                if *outcome == RoundOutcome::Failed {
+                    self.failed.insert(self.latest);
+                }
                 self.close(&id);
                 self.open_round = None;
                 let approval = |r: &&ContextRequest| matches!(r.about, About::Approval { .. });
@@ -240,6 +259,9 @@ impl Oracle {
             | IterationEvent::ModelCallCancelled { attempt, .. } => {
                 assert_eq!(model.running.take(), Some(*attempt), "I3: an end has a start");
                 model.finished = true;
+            }
+            IterationEvent::ModelCallRetried { attempt, .. } => {
+                assert_eq!(model.running, Some(*attempt), "only a running call is retried");
             }
             IterationEvent::ModelCallInterrupted { attempt, possible_duplicate, .. } => {
                 assert_eq!(model.running.take(), Some(*attempt));
@@ -316,7 +338,8 @@ impl Oracle {
             }
             ContextEvent::ContextProvided(result) => {
                 let request = self.resolve(&result.request);
-                if let (About::Approval { tool_call }, true) = (&request.about, result.success) {
+                if let (About::Approval { tool_call, .. }, true) = (&request.about, result.success)
+                {
                     self.tools.get_mut(tool_call).expect("known").approved = true;
                 }
             }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use proptest::sample::Index;
 use roundtable_core::budget::Usage;
-use roundtable_core::context_request::ContextResult;
+use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
 use roundtable_core::debate::Measuring;
 use roundtable_core::event::{CallRecord, Event};
 use roundtable_core::id::{IterationId, RoundId, SessionId, ToolCallId};
-use roundtable_core::input::{AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say};
+use roundtable_core::input::{
+    AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
+};
 use roundtable_core::iteration::Phase;
 use roundtable_core::session::{Session, Status};
 use roundtable_core::tool::ToolResult;
@@ -144,10 +146,8 @@ impl Player {
         self.play(&Move::Hold(false));
         let _ = self.feed(Command::Resume);
         for _ in 0..2_000 {
-            let requests: Vec<_> =
-                self.live.session.requests.iter().map(|r| r.id.clone()).collect();
-            if let Some(request) = requests.first() {
-                let results = vec![ContextResult::found(request.clone(), "yes")];
+            if let Some(request) = self.live.session.requests.first() {
+                let results = vec![answer(request, true)];
                 if self.feed(Command::Provide(results)).is_ok() {
                     continue;
                 }
@@ -211,6 +211,7 @@ impl Player {
             Move::Select { pick } => self.select(pick),
             Move::Act { pick, reply, how } => self.act(pick, reply, *how),
             Move::Fail { pick } => self.fail(pick),
+            Move::Retry { pick } => self.retry(pick),
             Move::Stream { pick } => self.stream(pick),
             Move::Evaluate { pick, ordinal, other } => self.evaluate(pick, *ordinal, *other),
             Move::Publish { pick, ordinal } => self.publish(pick, *ordinal),
@@ -238,10 +239,8 @@ impl Player {
     fn say(&mut self, text: bool, on_busy: OnBusy, answers: bool) {
         self.messages += 1;
         let id = format!("m{}", self.messages);
-        let answer = |request: &roundtable_core::context_request::ContextRequest| {
-            ContextResult::found(request.id.clone(), "so it is")
-        };
-        let results = self.live.session.requests.iter().filter(|_| answers).map(answer).collect();
+        let requests = self.live.session.requests.iter().filter(|_| answers);
+        let results = requests.map(|request| answer(request, true)).collect();
         let say = Say {
             context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
             sender: "User".to_owned(),
@@ -249,18 +248,14 @@ impl Player {
             images: Vec::new(),
             on_busy,
             results,
+            limits: None,
         };
         self.command(Command::Say(say));
     }
 
     fn provide(&mut self, pick: &Index, success: bool) {
-        let known: Vec<_> = self.live.session.requests.iter().map(|r| r.id.clone()).collect();
-        let Some(request) = choose(pick, &known) else { return };
-        let result = if success {
-            ContextResult::found(request.clone(), "so it is")
-        } else {
-            ContextResult::not_found(request.clone(), "nobody knows")
-        };
+        let Some(request) = choose(pick, &self.live.session.requests) else { return };
+        let result = answer(request, success);
         self.command(Command::Provide(vec![result]));
     }
 
@@ -376,7 +371,22 @@ impl Player {
 
     fn fail(&mut self, pick: &Index) {
         let Some((iteration, attempt)) = self.model_call(pick) else { return };
-        self.report(Report::ModelFailed { iteration, attempt, error: "down".to_owned() });
+        let (error, unanswered) = ("down".to_owned(), self.unanswered(&iteration));
+        self.report(Report::ModelFailed { iteration, attempt, error, unanswered });
+    }
+
+    fn retry(&mut self, pick: &Index) {
+        let Some((iteration, attempt)) = self.model_call(pick) else { return };
+        let (error, unanswered) = ("down".to_owned(), self.unanswered(&iteration));
+        self.report(Report::ModelRetries { iteration, attempt, error, unanswered });
+    }
+
+    /// What was being said had arrived; a call that said nothing was refused.
+    fn unanswered(&self, iteration: &IterationId) -> Unanswered {
+        match self.partials.get(iteration) {
+            Some(partial) => Unanswered::BrokenOff { arrived: partial.len() as u64 },
+            None => Unanswered::Refused,
+        }
     }
 
     fn stream(&mut self, pick: &Index) {
@@ -421,4 +431,17 @@ fn call(name: &str, variant: u8) -> AskedCall {
         _ => json!({"variant": variant}),
     };
     ask(name, arguments)
+}
+
+/// An answer that fits the kind of the request.
+fn answer(request: &ContextRequest, yes: bool) -> ContextResult {
+    let id = request.id.clone();
+    match (request.kind(), yes) {
+        (RequestKind::Question, true) => ContextResult::found(id, "so it is"),
+        (RequestKind::Question, false) => ContextResult::not_found(id, "nobody knows"),
+        (RequestKind::Approval, true) => ContextResult::approve(id),
+        (RequestKind::Approval, false) => ContextResult::deny(id, "rather not"),
+        (RequestKind::UnknownOutcome, true) => ContextResult::decided(id, Decision::Happened),
+        (RequestKind::UnknownOutcome, false) => ContextResult::decided(id, Decision::Unknown),
+    }
 }

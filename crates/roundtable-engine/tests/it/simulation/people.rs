@@ -82,6 +82,7 @@ pub fn model_calls(evidence: &Evidence) -> Vec<String> {
             attempt,
             partial,
             possible_duplicate,
+            ..
         }) => Some(format!("interrupted {attempt} {partial:?} duplicate: {possible_duplicate}")),
         Body::Iteration(IterationEvent::ModelCallFinished { attempt, text, .. }) => {
             Some(format!("finished {attempt} {text:?}"))
@@ -89,7 +90,7 @@ pub fn model_calls(evidence: &Evidence) -> Vec<String> {
         Body::Iteration(IterationEvent::ModelCallFailed { attempt, .. }) => {
             Some(format!("failed {attempt}"))
         }
-        Body::Iteration(IterationEvent::ModelCallCancelled { attempt, partial }) => {
+        Body::Iteration(IterationEvent::ModelCallCancelled { attempt, partial, .. }) => {
             Some(format!("cancelled {attempt} {partial:?}"))
         }
         _ => None,

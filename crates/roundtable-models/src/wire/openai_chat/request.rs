@@ -230,7 +230,7 @@ impl<'a> Answer<'a> {
     fn of(piece: &'a Piece<'_>) -> Option<Self> {
         let Said::Result { id, name, content, success } = &piece.said else { return None };
         let content = match success {
-            true => Cow::Borrowed(*content),
+            true => Cow::Borrowed(content.as_ref()),
             false => Cow::Owned(format!("Error: {content}")),
         };
         Some(Self { role: "tool", tool_call_id: id, name, content })

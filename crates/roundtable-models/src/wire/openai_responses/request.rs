@@ -113,7 +113,8 @@ fn item(said: &Said) -> Option<Value> {
             "arguments": arguments.to_string(),
         })),
         Said::Result { id, content, success, .. } => {
-            let output = if *success { (*content).to_owned() } else { format!("Error: {content}") };
+            let output =
+                if *success { content.clone().into_owned() } else { format!("Error: {content}") };
             Some(json!({"type": "function_call_output", "call_id": id, "output": output}))
         }
         Said::Image(_) => None,

@@ -15,7 +15,12 @@ fn call(id: &str) -> ToolRequest {
 }
 
 fn answer(id: &str) -> ToolAnswer {
-    ToolAnswer { id: ToolCallId::new(id).unwrap(), content: format!("saw {id}"), success: true }
+    ToolAnswer {
+        id: ToolCallId::new(id).unwrap(),
+        content: format!("saw {id}"),
+        value: None,
+        success: true,
+    }
 }
 
 /// The turns as lines: who speaks, and what.

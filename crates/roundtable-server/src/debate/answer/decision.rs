@@ -1,7 +1,7 @@
 //! What a round comes to, what it rests on, and what to do with it.
 
 use roundtable::core::id::AgentId;
-use roundtable::debate::{Action as CoreAction, Exit as CoreExit, Findings, Spent};
+use roundtable::debate::{Action as CoreAction, Exit as CoreExit, Findings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,25 +88,6 @@ pub(crate) struct Metadata {
     /// What to check before the result is relied on.
     pub verification_hints: Vec<String>,
     pub has_more_details: bool,
-}
-
-/// What the debate took so far.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Usage {
-    /// Model calls.
-    pub calls: u64,
-    /// Tokens, prompts and replies together.
-    pub tokens: u64,
-    /// Dollars; null where a price is not known.
-    pub cost: Option<f64>,
-}
-
-impl Usage {
-    pub fn of(spent: Spent) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
-        let cost = spent.cost.map(|cost| cost as f64 / 1e6);
-        Self { calls: spent.calls, tokens: spent.tokens, cost }
-    }
 }
 
 /// Why a debate ended before its last round.

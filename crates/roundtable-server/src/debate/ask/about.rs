@@ -8,6 +8,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use crate::schema::ID;
+
 const SESSION: &str = "sessionId";
 
 /// Something about a debate. What `T` refuses is refused here as well; serde's own way to put one
@@ -40,7 +42,8 @@ impl<T: JsonSchema> JsonSchema for About<T> {
         let mut schema = T::json_schema(generator);
         let fields = schema.ensure_object();
         if let Some(Value::Object(properties)) = fields.get_mut("properties") {
-            let session = json_schema!({ "type": "string", "description": "The debate." });
+            let session =
+                json_schema!({ "type": "string", "maxLength": ID, "description": "The debate." });
             properties.insert(SESSION.to_owned(), session.to_value());
         }
         let required = fields.entry("required").or_insert_with(|| Value::Array(Vec::new()));

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::start::Budget;
+use crate::key::Input;
 use crate::wire::ContextResult;
 
 /// The next round of a debate.
@@ -13,20 +15,30 @@ pub(crate) struct GoOn {
     #[serde(default)]
     #[schemars(length(min = 1, max = 10000))]
     pub focus_question: Option<String>,
-    /// Answers to the contextRequests of earlier rounds, one per request. Every required one has to be
-    /// answered, if only with success: false.
+    /// Answers to contextRequests, one per request. Every required question has to be answered before
+    /// the next round, if only with success: false. Decisions on approvals and unknown outcomes are
+    /// also taken while their round runs.
     #[serde(default)]
-    #[schemars(length(max = 256))]
+    #[schemars(length(max = 4096))]
     pub context_results: Option<Vec<ContextResult>>,
     /// The number of the last round that you have seen: you get the one after it, which is run only if
     /// it does not exist yet. So a call can be repeated safely.
     #[serde(default)]
     pub after_round: Option<u32>,
+    /// What the whole debate may spend from here on, what it has spent included. A limit that is not
+    /// named stays as it is.
+    #[serde(default)]
+    pub budget: Option<Budget>,
     /// The token of the turn that you bring in, after an answer with status needs_turn.
     #[serde(default)]
+    #[schemars(length(max = 64))]
     pub turn_token: Option<String>,
     /// What you answer to that turn's prompt.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200000))]
     pub contribution: Option<String>,
+}
+
+impl Input for GoOn {
+    const OPERATION: &'static str = "continueDebate";
 }

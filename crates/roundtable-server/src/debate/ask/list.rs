@@ -45,16 +45,17 @@ impl From<Stands> for DebateStatus {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct Debates {
     /// Those with this in their topic.
+    #[schemars(length(max = 1000))]
     pub topic: Option<String>,
     /// Those in a mode.
     pub mode: Option<Mode>,
     /// Those that stand so.
     pub status: Option<Stands>,
     /// Those that began then or later.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub from_date: Option<Timestamp>,
     /// Those that began then or earlier.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub to_date: Option<Timestamp>,
     /// How many.
     #[schemars(range(min = 1, max = 200), extend("default" = 50))]

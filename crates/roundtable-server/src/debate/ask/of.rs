@@ -4,6 +4,7 @@ use roundtable::core::id::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::key::Input;
 use crate::problem::Problem;
 
 /// A round of a debate; the last one if none is named.
@@ -11,6 +12,7 @@ use crate::problem::Problem;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfRound {
     /// The debate.
+    #[schemars(length(max = 64))]
     pub session_id: String,
     /// The round; the last one if none is named.
     #[serde(default)]
@@ -22,6 +24,7 @@ pub(crate) struct OfRound {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfCertainRound {
     /// The debate.
+    #[schemars(length(max = 64))]
     pub session_id: String,
     /// The round.
     pub round_number: u32,
@@ -32,8 +35,10 @@ pub(crate) struct OfCertainRound {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfAgent {
     /// The debate.
+    #[schemars(length(max = 64))]
     pub session_id: String,
     /// The agent.
+    #[schemars(length(max = 64))]
     pub agent_id: String,
 }
 
@@ -42,8 +47,10 @@ pub(crate) struct OfAgent {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfResponses {
     /// The debate.
+    #[schemars(length(max = 64))]
     pub session_id: String,
     /// The agent.
+    #[schemars(length(max = 64))]
     pub agent_id: String,
     /// The round; all of them if none is named.
     #[serde(default)]
@@ -55,12 +62,14 @@ pub(crate) struct OfResponses {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfCitations {
     /// The debate.
+    #[schemars(length(max = 64))]
     pub session_id: String,
     /// Those of one round.
     #[serde(default)]
     pub round_number: Option<u32>,
     /// Those of one agent.
     #[serde(default)]
+    #[schemars(length(max = 64))]
     pub agent_id: Option<String>,
 }
 
@@ -70,7 +79,12 @@ pub(crate) struct OfCitations {
 pub(crate) struct SumUp {
     /// The agent that sums up; the analyst, the chair or the first agent if none is named.
     #[serde(default)]
+    #[schemars(length(max = 64))]
     pub synthesizer: Option<String>,
+}
+
+impl Input for SumUp {
+    const OPERATION: &'static str = "synthesizeDebate";
 }
 
 /// How a debate is written out.
@@ -89,6 +103,7 @@ pub(crate) enum Format {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Export {
     /// The debate.
+    #[schemars(length(max = 64))]
     pub session_id: String,
     #[serde(default)]
     pub format: Format,
@@ -111,6 +126,10 @@ pub(crate) enum Control {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Told {
     pub action: Control,
+}
+
+impl Input for Told {
+    const OPERATION: &'static str = "controlDebate";
 }
 
 /// An agent's id, with its prefix or without.

@@ -5,6 +5,7 @@ use roundtable::debate::{Mode as CoreMode, Perspective as CorePerspective};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::key::Input;
 use crate::problem::Problem;
 
 /// How the panel argues.
@@ -64,10 +65,12 @@ impl From<CoreMode> for Mode {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Perspective {
-    Name(String),
+    Name(#[schemars(length(min = 1, max = 200))] String),
     Described {
+        #[schemars(length(min = 1, max = 200))]
         name: String,
         #[serde(default)]
+        #[schemars(length(max = 2000))]
         description: Option<String>,
     },
 }
@@ -119,7 +122,7 @@ pub(crate) struct Start {
     pub agent_count: Option<usize>,
     /// Agents of the configuration, by id: see get_agents.
     #[serde(default)]
-    #[schemars(length(min = 2, max = 10))]
+    #[schemars(length(min = 2, max = 10), inner(length(max = 64)))]
     pub agents: Option<Vec<String>>,
     /// How many rounds there are at most. Each call runs one.
     #[serde(default)]
@@ -140,6 +143,10 @@ pub(crate) struct Start {
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     pub idempotency_key: Option<String>,
+}
+
+impl Input for Start {
+    const OPERATION: &'static str = "startDebate";
 }
 
 impl Start {

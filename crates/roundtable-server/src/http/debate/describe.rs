@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde_json::json;
 
 use crate::app::App;
-use crate::http::context::idempotency_key;
 use crate::http::session::{MOST, USUAL};
+use crate::key;
 use crate::openapi::{Answer, Operation, Param, schema_of};
 use crate::routes::{Door, Route};
+use crate::schema::{DATE, FILTER, ID};
 
 /// A route that reads.
 pub(super) fn read<A: JsonSchema>(
@@ -39,11 +40,10 @@ pub(super) fn write<B: JsonSchema, A: JsonSchema>(
     what: &'static str,
     handler: MethodRouter<App>,
 ) -> Route {
-    let key = (id == "startDebate").then(idempotency_key);
     let operation = Operation {
         id,
         what,
-        params: params(path).into_iter().chain(key).collect(),
+        params: params(path).into_iter().chain([key::param()]).collect(),
         body: Some(schema_of::<B>()),
         answer: Answer::Round(schema_of::<A>()),
         problems: &[
@@ -75,16 +75,16 @@ fn params(path: &str) -> Vec<Param> {
 }
 
 fn queries(id: &str) -> Vec<Param> {
-    let text = || json!({ "type": "string" });
+    let text = |limit: usize| json!({ "type": "string", "maxLength": limit });
     let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
-    let date = || json!({ "type": "string", "format": "date-time" });
+    let date = || json!({ "type": "string", "format": "date-time", "maxLength": DATE });
     let round = || {
         let number = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
         Param::query("roundNumber", "The round.", number)
     };
     match id {
         "getConsensus" | "getResponses" => vec![round()],
-        "getCitations" => vec![round(), Param::query("agentId", "The agent.", text())],
+        "getCitations" => vec![round(), Param::query("agentId", "The agent.", text(ID))],
         "exportDebate" => vec![Param::query("format", "How.", one_of(&["markdown", "json"]))],
         "listDebates" => {
             let modes = roundtable::debate::Mode::ALL.map(roundtable::debate::Mode::name);
@@ -92,7 +92,7 @@ fn queries(id: &str) -> Vec<Param> {
             let count =
                 json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL });
             vec![
-                Param::query("topic", "Only those with this in their topic.", text()),
+                Param::query("topic", "Only those with this in their topic.", text(FILTER)),
                 Param::query("mode", "Only those in a mode.", one_of(&modes)),
                 Param::query("status", "Only those that stand so.", statuses),
                 Param::query("fromDate", "Only those that began then or later.", date()),

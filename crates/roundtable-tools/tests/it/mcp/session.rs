@@ -75,7 +75,7 @@ async fn a_session_calls_a_tool_of_a_server_after_a_person_agreed() {
     assert_eq!(round.outcome, None, "the call waits for a person");
     assert_eq!(round.requests[0].query, "May bad__note be called with {\"text\":\"rent\"}?");
     assert_eq!(setup.notes(), "", "nothing happened yet");
-    let yes = ContextResult::found(round.requests[0].id.clone(), "yes");
+    let yes = ContextResult::approve(round.requests[0].id.clone());
     let receipt = session.provide(vec![yes]).await.unwrap();
     until_closed(&session, receipt).await;
     assert_eq!(
@@ -100,7 +100,7 @@ async fn an_approval_outlives_the_engine_and_the_server() {
     let sources = connect([setup.server.clone()], &setup.pins).await;
     let (engine, _) = ann("bad__note", &sources, setup.directory.path()).await;
     let session = engine.session(session.id());
-    let yes = ContextResult::found(round.requests[0].id.clone(), "yes");
+    let yes = ContextResult::approve(round.requests[0].id.clone());
     let receipt = session.provide(vec![yes]).await.unwrap();
     until_closed(&session, receipt).await;
     assert_eq!(setup.notes(), "rent true\n");

@@ -169,12 +169,12 @@ async fn r000_10_r000_13_a_failure_is_an_answer_too_and_the_round_runs() {
 }
 
 #[tokio::test]
-async fn r000_11_optional_requests_never_block() {
+async fn r000_6_r000_11_optional_requests_need_context_and_never_block() {
     let script = Script::default()
         .voice("ann", [question("Since when?", "optional"), position(None, "Soon.", 0.5)]);
     let (engine, _) = engine(script).await;
     let (debate, first) = begun(&engine, 2).await;
-    assert_eq!(first.standing, Standing::InProgress);
+    assert_eq!(first.standing, Standing::NeedsContext);
     assert_eq!(debate.continue_round(Continue::default()).await.unwrap().number, 2);
     engine.shutdown().await;
 }

@@ -1,9 +1,15 @@
 //! Rounds: one per call, each answered with what it came to, and never paid twice.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
 use roundtable::core::Reject;
+use roundtable::core::budget::Limits;
 use roundtable::core::id::CommandId;
-use roundtable::debate::{Action, Level, Standing};
+use roundtable::debate::{Action, Level, Spent, Standing};
 use roundtable::driver::EngineError;
+use roundtable::ports::{Model, ModelError, ModelRequest, ModelStream};
 use roundtable::prelude::*;
 
 use super::{analysis, begun, engine, position};
@@ -112,8 +118,8 @@ async fn a_running_round_is_joined_and_something_new_is_refused_while_it_runs() 
 async fn a_wish_with_a_name_of_its_own_is_granted_once() {
     let (engine, _) = engine(Script::default()).await;
     let (debate, _) = begun(&engine, 3).await;
-    let command = Some(CommandId::new("mine").unwrap());
-    let wish = Continue { command, ..Continue::default() };
+    let key = Some(CommandId::new("mine").unwrap().into());
+    let wish = Continue { key, ..Continue::default() };
     let first = debate.continue_round(wish.clone()).await.unwrap();
     debate.wait(first.number).await.unwrap();
     debate.continue_round(Continue { after_round: Some(1), ..wish }).await.unwrap();
@@ -135,25 +141,59 @@ async fn after_the_last_round_nothing_follows_and_nobody_waits_for_it() {
     engine.shutdown().await;
 }
 
+/// A provider that is out of reach until it is repaired.
+#[derive(Clone)]
+struct Outage {
+    down: Arc<AtomicBool>,
+    model: ScriptedModel,
+}
+
+#[async_trait]
+impl Model for Outage {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(ModelError::Overloaded("connection refused".to_owned()));
+        }
+        self.model.stream(request).await
+    }
+}
+
 #[tokio::test]
-async fn a_round_in_which_nobody_answers_failed_and_another_may_be_tried() {
-    use roundtable::models::scripted::Fails;
-    let script = Script::default()
-        .voice("ann", [Reply::fails(Fails::Overloaded)])
-        .voice("ann", [position(None, "Now.", 0.5)])
-        .voice("bob", [Reply::fails(Fails::Auth)])
-        .voice("bob", [Reply::fails(Fails::Auth)]);
-    let (engine, _) = engine(script).await;
-    let (debate, first) = begun(&engine, 3).await;
-    assert_eq!(first.standing, Standing::Failed);
+async fn a_failed_round_does_not_count_and_continue_runs_its_next_take() {
+    let down = Arc::new(AtomicBool::new(true));
+    let model = ScriptedModel::new(Script::default());
+    let outage = Outage { down: down.clone(), model };
+    let engine = Engine::builder().model("scripted", outage).build().await.unwrap();
+    let (debate, first) = begun(&engine, 1).await;
+    assert_eq!((first.standing, first.take, first.rounds_completed), (Standing::Failed, 1, 0));
     assert!(first.responses.iter().all(|response| response.failure().is_some()));
-    let next = debate.continue_round(Continue::default()).await.unwrap();
-    let second = debate.wait(next.number).await.unwrap();
-    assert_eq!(second.standing, Standing::InProgress);
-    assert_eq!(
-        second.responses[1].failure().map(|why| why.contains("refused the key")),
-        Some(true)
-    );
+    let state = debate.session().state().await.unwrap();
+    assert_eq!(first.total_spent, Spent::of(&state.account));
+    assert_eq!((first.total_spent.tokens, first.total_spent.cost), (0, Some(0)));
+    down.store(false, Ordering::Relaxed);
+    let again = Continue { after_round: Some(0), ..Continue::default() };
+    let next = debate.continue_round(again).await.unwrap();
+    assert_eq!((next.number, next.joined), (1, false));
+    let second = debate.wait(1).await.unwrap();
+    assert_eq!((second.standing, second.take), (Standing::Completed, 2));
+    let state = debate.session().state().await.unwrap();
+    assert_eq!(second.total_spent, Spent::of(&state.account), "both takes, in one total");
+    assert_eq!(second.total_spent.calls, first.total_spent.calls + second.spent.calls);
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_round_that_had_no_budget_is_run_again_with_more() {
+    let (engine, _) = engine(Script::default()).await;
+    let budget = |calls| Limits { calls: Some(calls), ..Limits::default() };
+    let debate = engine.debate("Trams?").agent("Ann").agent("Bob").rounds(1).budget(budget(0));
+    let debate = debate.start().await.unwrap();
+    let first = debate.wait(1).await.unwrap();
+    assert_eq!(first.standing, Standing::Failed);
+    assert_eq!(first.responses[0].failure(), Some("its budget of calls was spent"));
+    let more = Continue { budget: Some(budget(20)), ..Continue::default() };
+    debate.continue_round(more).await.unwrap();
+    assert_eq!(debate.wait(1).await.unwrap().standing, Standing::Completed);
     engine.shutdown().await;
 }
 

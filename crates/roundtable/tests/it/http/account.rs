@@ -49,7 +49,8 @@ impl Account {
                 IterationEvent::ModelCallFinished { record, .. } => {
                     call.finished.push(record.usage)
                 }
-                IterationEvent::ModelCallCancelled { .. }
+                IterationEvent::ModelCallRetried { .. }
+                | IterationEvent::ModelCallCancelled { .. }
                 | IterationEvent::IterationOpened { .. }
                 | IterationEvent::IterationClosed { .. } => {}
             }

@@ -1,8 +1,9 @@
 //! `roundtable tools`: what agents can use, and what waits for approval.
 
+mod approve;
+
 use std::process::ExitCode;
 
-use anyhow::bail;
 use roundtable::core::tool::{Effect, ToolDecl};
 use roundtable::tools::mcp::{Definition, Finding, Report, Withheld};
 use serde_json::{Value, json};
@@ -25,17 +26,14 @@ pub(crate) struct Options {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Approve the tools of an MCP server as they are now
-    Approve {
-        /// The server.
-        server: String,
-    },
+    /// Show the whole definitions of an MCP server's tools that wait, and approve them
+    Approve(approve::Options),
 }
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let text = match &options.command {
         None => list(config, options.json).await?,
-        Some(Command::Approve { server }) => approve(config, server, options.json).await?,
+        Some(Command::Approve(approval)) => approve::run(config, approval, options.json).await?,
     };
     out::put(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -51,32 +49,6 @@ async fn list(config: &Config, json: bool) -> anyhow::Result<String> {
     } else {
         let tools = tools.iter().map(tool_line);
         out::plain(&tools.chain(reports.iter().map(report_lines)).collect::<String>())
-    })
-}
-
-async fn approve(config: &Config, server: &str, json: bool) -> anyhow::Result<String> {
-    if !config.servers().any(|known| known == server) {
-        let known: Vec<&str> = config.servers().map(String::as_str).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        bail!("there is no MCP server \"{server}\" in the configuration; there are: {known}");
-    }
-    let toolbox = config.toolbox(|name| name == server).await?;
-    let reports = toolbox.reports();
-    toolbox.shutdown().await;
-    let lost = reports.iter().find(|report| {
-        matches!(report.finding, Finding::Unreachable { .. } | Finding::Misconfigured { .. })
-    });
-    if let Some(lost) = lost {
-        bail!("{lost}");
-    }
-    let waiting: Vec<&Report> = reports.iter().filter(|report| offered(report).is_some()).collect();
-    config.approve(&reports)?;
-    Ok(match (json, waiting.is_empty()) {
-        (true, _) => waiting.iter().map(|report| format!("{}\n", report_json(report))).collect(),
-        (false, true) => format!("Nothing of \"{server}\" waits for approval.\n"),
-        (false, false) => {
-            out::plain(&waiting.iter().map(|report| approved(report)).collect::<String>())
-        }
     })
 }
 
@@ -116,7 +88,9 @@ fn report_lines(report: &Report) -> String {
         Withheld::Unusable { .. } => return format!("{report}\n"),
     };
     let server = &report.server;
-    format!("{report}\n{details}  approve it: roundtable tools approve {server}\n")
+    format!(
+        "{report}\n{details}  read all of it and approve it: roundtable tools approve {server}\n"
+    )
 }
 
 fn definition(label: &str, definition: &Definition) -> String {
@@ -134,7 +108,7 @@ fn report_json(report: &Report) -> Value {
     };
     json!({
         "tool": tool, "server": report.server, "offered": false, "why": report.to_string(),
-        "definition": offered(report),
+        "definition": offered(report), "digest": report.approval_digest(),
     })
 }
 
@@ -146,15 +120,6 @@ fn offered(report: &Report) -> Option<&Definition> {
             ..
         } => Some(offered),
         _ => None,
-    }
-}
-
-fn approved(report: &Report) -> String {
-    match (&report.finding, offered(report)) {
-        (Finding::Withheld { tool, .. }, Some(offered)) => {
-            format!("Approved {}__{tool}.\n{}", report.server, definition("  says: ", offered))
-        }
-        _ => String::new(),
     }
 }
 

@@ -1,0 +1,133 @@
+//! What happens to letters while the store takes nothing: the disk is full, or another process holds
+//! the write lock. Callers are told. What an effect brought is kept and committed when there is room:
+//! a model that has answered is not asked again.
+
+use std::time::Duration;
+
+use roundtable_core::input::{Input, Ran, Report};
+use roundtable_ports::LogError;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::commit::Failed;
+use super::letter::Letter;
+use super::{BATCH, Halt, SessionTask};
+use crate::error::EngineError;
+
+/// How often a store that takes nothing is tried again.
+const TRY_EVERY: Duration = Duration::from_secs(1);
+
+/// How much a kept letter counts at least, in KiB: many small ones take room as well.
+const LEAST: usize = 64;
+
+/// What is left of letters that were not committed.
+struct Keeping {
+    kept: Vec<Letter>,
+    /// Whether there was room for all that is worth keeping. If not, the session is let go as in a
+    /// crash: what was running is declared lost, and done again when the store is back.
+    all: bool,
+}
+
+impl SessionTask<'_> {
+    /// Commits letters, however long that takes, as far as they are worth keeping.
+    pub(super) async fn process(&mut self, mut letters: Vec<Letter>) -> Result<(), Halt> {
+        // The places of the letters that are kept; those are always the first.
+        let mut places = Vec::new();
+        loop {
+            let Err(failed) = self.try_commit(letters).await else { return Ok(()) };
+            let Failed { letters: back, error, fresh } = failed;
+            if let EngineError::Log(LogError::Unstorable { what }) = &error {
+                return self.set_aside(back, what).await;
+            }
+            if !fresh {
+                back.into_iter().for_each(|letter| letter.refuse(&error));
+                return Err(Halt::Lost(error));
+            }
+            let Keeping { kept, all } = self.keep(back, &mut places, &error);
+            if !all || (kept.is_empty() && self.running.is_empty()) {
+                kept.into_iter().for_each(|letter| letter.refuse(&error));
+                return Err(Halt::Lost(error));
+            }
+            letters = kept;
+            tokio::time::sleep(TRY_EVERY).await;
+            letters.extend(self.take_letters());
+        }
+    }
+
+    /// Keeps what an effect brought, as long as there is room in memory, and refuses the rest.
+    fn keep(
+        &self,
+        letters: Vec<Letter>,
+        places: &mut Vec<OwnedSemaphorePermit>,
+        error: &EngineError,
+    ) -> Keeping {
+        let mut keeping = Keeping { kept: Vec::new(), all: true };
+        for (index, letter) in letters.into_iter().enumerate() {
+            let Some(bytes) = kept_bytes(&letter) else {
+                letter.refuse(error);
+                continue;
+            };
+            if index >= places.len() {
+                match self.place_for(bytes) {
+                    Some(place) => places.push(place),
+                    None => keeping.all = false,
+                }
+            }
+            keeping.kept.push(letter);
+        }
+        keeping
+    }
+
+    fn place_for(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let kib = u32::try_from((bytes / 1024).max(LEAST)).ok()?;
+        self.engine.kept().clone().try_acquire_many_owned(kib).ok()
+    }
+
+    /// The letters that have come meanwhile, and a look at the time.
+    fn take_letters(&mut self) -> Vec<Letter> {
+        let mut letters = Vec::new();
+        while letters.len() < BATCH
+            && let Ok(letter) = self.reports.try_recv().or_else(|_| self.mailbox.try_recv())
+        {
+            letters.push(letter);
+        }
+        letters.push(Letter::Wake);
+        letters
+    }
+}
+
+/// How much memory a letter takes that is worth keeping; none for those whose senders can send them
+/// again.
+fn kept_bytes(letter: &Letter) -> Option<usize> {
+    match letter {
+        Letter::Report { report, partials } => {
+            let partials = partials.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
+            Some(partials + input_bytes(report))
+        }
+        Letter::Commit { report, .. } => Some(input_bytes(report)),
+        Letter::Evaluate { prompt, .. } => {
+            Some(serde_json::to_vec(prompt).map_or(usize::MAX, |json| json.len()))
+        }
+        Letter::Command { .. } | Letter::State { .. } | Letter::Wake | Letter::Idle => None,
+    }
+}
+
+fn input_bytes(input: &Input) -> usize {
+    let Input::Report(report) = input else { return 0 };
+    match &**report {
+        Report::ModelReplied { reply, .. } => {
+            let payloads = reply.thoughts.iter().map(|thought| thought.payload.to_string().len());
+            usize::try_from(reply.bytes()).unwrap_or(usize::MAX) + payloads.sum::<usize>()
+        }
+        Report::ModelFailed { error, .. } | Report::ModelRetries { error, .. } => error.len(),
+        Report::ToolRan { ran: Ran::Returned(result), .. } => {
+            serde_json::to_vec(result).map_or(usize::MAX, |json| json.len())
+        }
+        Report::Publish { topic, data, .. } => topic.len() + data.to_string().len(),
+        Report::ToolRan { ran: Ran::Refused(why) | Ran::CutOff(why), .. } => why.len(),
+        Report::EffectBegins { .. }
+        | Report::Evaluate { .. }
+        | Report::Measured { .. }
+        | Report::Woke
+        | Report::WriterChanged => 0,
+    }
+}

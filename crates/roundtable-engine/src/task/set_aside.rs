@@ -1,0 +1,82 @@
+//! What happens to a letter whose consequences the store refuses for good: it is answered or
+//! recorded as a failure, and the session goes on. Decided again, it would be refused again.
+
+use roundtable_core::event::Seq;
+use roundtable_core::input::{Input, Ran, Report, Unanswered};
+use roundtable_ports::{EvaluateError, LogError};
+
+use super::letter::Letter;
+use super::{Halt, SessionTask, load};
+use crate::error::EngineError;
+
+impl SessionTask<'_> {
+    /// Finds the letters that cannot be stored and lets each of them fail; the others count.
+    pub(super) async fn set_aside(
+        &mut self,
+        mut letters: Vec<Letter>,
+        what: &str,
+    ) -> Result<(), Halt> {
+        let log = &self.engine.parts().store.log;
+        match load::read(log, &self.session, &self.session, Seq(u64::MAX)).await {
+            Ok(live) => self.live = live,
+            Err(error) => {
+                let error = EngineError::from(error);
+                letters.into_iter().for_each(|letter| letter.refuse(&error));
+                return Err(Halt::Lost(error));
+            }
+        }
+        if letters.len() > 1 {
+            for letter in letters {
+                Box::pin(self.process(vec![letter])).await?;
+            }
+            return Ok(());
+        }
+        let error = LogError::Unstorable { what: what.to_owned() };
+        let Some(letter) = letters.pop() else { return Ok(()) };
+        match letter {
+            Letter::Command { reply, .. } => reply.refuse(error.into()),
+            Letter::Commit { reply, .. } => {
+                drop(reply.send(Err(EvaluateError::Refused(error.to_string()))));
+            }
+            Letter::Evaluate { reply, .. } => {
+                drop(reply.send(Err(EvaluateError::Refused(error.to_string()))));
+            }
+            Letter::Report { report, partials } => {
+                let Some(failure) = failure(&report, &error) else {
+                    return Err(Halt::Lost(error.into()));
+                };
+                let letter = Letter::Report { report: failure.into(), partials };
+                return Box::pin(self.process(vec![letter])).await;
+            }
+            // These carry nothing of their own that could be left out.
+            letter @ (Letter::State { .. } | Letter::Wake | Letter::Idle) => {
+                let error = EngineError::from(error);
+                letter.refuse(&error);
+                return Err(Halt::Lost(error));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The report that its effect failed, in place of one that cannot be stored. There is none for a
+/// report that says so already.
+fn failure(report: &Input, error: &LogError) -> Option<Report> {
+    let Input::Report(report) = report else { return None };
+    match &**report {
+        Report::ModelReplied { iteration, attempt, reply } => Some(Report::ModelFailed {
+            iteration: iteration.clone(),
+            attempt: *attempt,
+            error: format!("the answer was refused: {error}"),
+            // The provider has answered, and bills that.
+            unanswered: Unanswered::BrokenOff { arrived: reply.bytes() },
+        }),
+        Report::ToolRan { tool_call, attempt, ran: Ran::Returned(_) } => Some(Report::ToolRan {
+            tool_call: tool_call.clone(),
+            attempt: *attempt,
+            // The tool has run, so a call with effects may have had them.
+            ran: Ran::CutOff(format!("the result was refused: {error}")),
+        }),
+        _ => None,
+    }
+}

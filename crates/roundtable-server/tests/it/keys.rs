@@ -1,0 +1,150 @@
+//! Idempotency keys, on every route that has something done; and refusals from another process.
+
+use std::net::SocketAddr;
+
+use roundtable::prelude::*;
+use roundtable_server::Server;
+use serde_json::{Value, json};
+
+use crate::client::{Answer, get, post};
+use crate::kit::{self, Running};
+
+/// The routes that have something done, from the route table.
+fn posts() -> Vec<&'static str> {
+    let posts = Server::routes().into_iter().filter(|(method, ..)| method == "POST");
+    posts.map(|(_, path, _)| path).collect()
+}
+
+/// A body of a route, and another one that is also valid.
+fn bodies(path: &str, session: &str) -> (Value, Value) {
+    let call = |action: &str| {
+        let arguments = json!({ "sessionId": session, "action": action });
+        let params = json!({ "name": "control_session", "arguments": arguments });
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+    };
+    let answer = json!({ "requestId": "ctx_1", "success": false });
+    match path {
+        "/api/debates" => (topic("Shall we?"), topic("Or not?")),
+        "/api/debates/{id}/continue" => (json!({}), json!({ "focusQuestion": "And?" })),
+        "/api/debates/{id}/synthesis" => (json!({}), json!({ "synthesizer": "agt_analyst" })),
+        "/api/debates/{id}/control" => (json!({ "action": "pause" }), json!({ "action": "stop" })),
+        "/api/sessions/{id}/context-results" => {
+            (json!({ "contextResults": [] }), json!({ "contextResults": [answer] }))
+        }
+        "/mcp" => (call("pause"), call("stop")),
+        other => panic!("say how an idempotency key holds on POST {other}"),
+    }
+}
+
+fn topic(topic: &str) -> Value {
+    json!({ "topic": topic, "agentCount": 2, "rounds": 5 })
+}
+
+async fn send(address: SocketAddr, path: &str, body: &Value, key: &str) -> Answer {
+    let sent = post(address, path, body).header("idempotency-key", key);
+    let sent = sent.header("accept", "application/json, text/event-stream");
+    sent.header("mcp-protocol-version", "2025-11-25").send().await
+}
+
+/// A debate whose first round is over.
+async fn begun(running: &Running) -> String {
+    let started = post(running.address, "/api/debates", &topic("Shall we?")).send().await;
+    started.json()["sessionId"].as_str().expect("a session").to_owned()
+}
+
+async fn log(running: &Running, session: &str) -> usize {
+    let session = running.engine.session(&session.parse().expect("an id"));
+    session.log().await.expect("a log").len()
+}
+
+#[tokio::test]
+async fn s31_a_key_returns_the_first_outcome_and_is_refused_with_another_body_on_every_post() {
+    let running = kit::local(Script::default()).await;
+    for path in posts() {
+        let session = begun(&running).await;
+        let (body, other) = bodies(path, &session);
+        let at = path.replace("{id}", &session);
+        let first = send(running.address, &at, &body, "one").await;
+        assert_eq!(first.status, 200, "{path}: {first:?}");
+        let events = log(&running, &session).await;
+        let again = send(running.address, &at, &body, "one").await;
+        assert_eq!((again.status, again.json()), (200, first.json()), "{path}");
+        assert_eq!(log(&running, &session).await, events, "{path}: nothing is done twice");
+        let refused = send(running.address, &at, &other, "one").await;
+        if path == "/mcp" {
+            let result = refused.json()["result"].clone();
+            assert_eq!(result["isError"], true, "{result}");
+        } else {
+            let reused = (422, "idempotency_key_reused".to_owned());
+            assert_eq!(refused.problem(), reused, "{path}: {refused:?}");
+        }
+        assert_eq!(log(&running, &session).await, events, "{path}: nothing changed");
+        let sessions = get(running.address, "/api/sessions?limit=200").send().await;
+        assert!(
+            sessions.json()["sessions"]
+                .as_array()
+                .is_some_and(|all| all.len() <= 2 * posts().len())
+        );
+    }
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn s31_a_key_names_the_round_that_it_was_used_for_although_others_follow() {
+    let running = kit::local(Script::default()).await;
+    let session = begun(&running).await;
+    let path = format!("/api/debates/{session}/continue");
+    let second = send(running.address, &path, &json!({}), "two").await.json();
+    assert_eq!(second["roundNumber"], 2);
+    let third = post(running.address, &path, &json!({ "afterRound": 2 })).send().await.json();
+    assert_eq!(third["roundNumber"], 3);
+    let again = send(running.address, &path, &json!({}), "two").await.json();
+    assert_eq!(again["roundNumber"], 2, "{again}");
+    assert_eq!(again["agentResponses"], second["agentResponses"]);
+    let control = format!("/api/debates/{session}/control");
+    let other = send(running.address, &control, &json!({ "action": "pause" }), "two").await;
+    assert_eq!(other.status, 422, "one key stands for one operation: {other:?}");
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn s31_a_key_is_known_after_a_restart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let first = kit::on(directory.path(), Script::default()).await;
+    let session = begun(&first).await;
+    let path = format!("/api/debates/{session}/continue");
+    let second = send(first.address, &path, &json!({}), "two").await.json();
+    first.end().await;
+    let later = kit::on(directory.path(), Script::default()).await;
+    let again = send(later.address, &path, &json!({}), "two").await;
+    assert_eq!(again.json()["roundNumber"], second["roundNumber"]);
+    assert_eq!(again.json()["agentResponses"], second["agentResponses"]);
+    later.stop().await;
+}
+
+#[tokio::test]
+async fn a_refusal_that_comes_from_another_process_keeps_its_kind() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let owner = kit::on(directory.path(), Script::default()).await;
+    let other = kit::on(directory.path(), Script::default()).await;
+    let session = begun(&owner).await;
+    let paths = [
+        ("control", json!({ "action": "resume" })),
+        ("synthesis", json!({ "synthesizer": "agt_nobody" })),
+        ("control", json!({ "action": "stop" })),
+        ("control", json!({ "action": "stop" })),
+        ("continue", json!({ "afterRound": 1 })),
+    ];
+    let mut kinds = Vec::new();
+    for (path, body) in paths {
+        let path = format!("/api/debates/{session}/{path}");
+        let answer = post(other.address, &path, &body).send().await;
+        let reason = answer.json()["reason"].as_str().unwrap_or_default().to_owned();
+        kinds.push((answer.status, reason));
+    }
+    let expected =
+        [(400, "invalid"), (404, "not_found"), (200, ""), (409, "not_active"), (409, "not_active")];
+    assert_eq!(kinds, expected.map(|(status, reason)| (status, reason.to_owned())));
+    other.stop().await;
+    owner.stop().await;
+}
