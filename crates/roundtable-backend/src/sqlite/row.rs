@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use roundtable_core::event::Seq;
-use roundtable_core::id::{RoundId, TurnId};
+use roundtable_core::id::{AgentId, RoundId, TurnId};
 use roundtable_core::projection::Row;
 use roundtable_ports::LogError;
 use rusqlite::{Connection, params};
@@ -29,14 +29,7 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
                 params![round.as_str(), session, number, take, seats, nanoseconds(*at)],
             )
         }
-        Row::Seats { round, agents } => {
-            let sql = "UPDATE round SET agents = (SELECT json_group_array(name) FROM (\
-                       SELECT value AS name FROM json_each(round.agents) UNION ALL \
-                       SELECT coalesce(agent.name, seat.value) FROM json_each(?3) AS seat \
-                       LEFT JOIN agent ON agent.session = ?2 AND agent.id = seat.value)) WHERE id = ?1";
-            let seats = serde_json::to_string(agents).unwrap_or_default();
-            run(connection, sql, params![round.as_str(), session, seats])
-        }
+        Row::Seats { round, agents } => put_seats(connection, session, round, agents),
         Row::RoundEnd { round, outcome, at } => {
             let sql = "UPDATE round SET status = ?2, completed_at = ?3 WHERE id = ?1";
             run(connection, sql, params![round.as_str(), word(outcome), nanoseconds(*at)])
@@ -94,6 +87,21 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
             params![session, request.as_str()],
         ),
     }
+}
+
+/// Adds the names of agents to those of a round.
+fn put_seats(
+    connection: &Connection,
+    session: i64,
+    round: &RoundId,
+    agents: &[AgentId],
+) -> Result<(), LogError> {
+    let sql = "UPDATE round SET agents = (SELECT json_group_array(name) FROM (\
+               SELECT value AS name FROM json_each(round.agents) UNION ALL \
+               SELECT coalesce(agent.name, seat.value) FROM json_each(?3) AS seat \
+               LEFT JOIN agent ON agent.session = ?2 AND agent.id = seat.value)) WHERE id = ?1";
+    let seats = serde_json::to_string(agents).unwrap_or_default();
+    run(connection, sql, params![round.as_str(), session, seats])
 }
 
 struct Message<'a> {

@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// It is done, for better or worse.
-    pub(super) fn close_aside(&mut self, aside: Round, outcome: RoundOutcome) {
+    pub(super) fn close_aside(&mut self, aside: &Round, outcome: RoundOutcome) {
         self.account.settle_rest();
         let agent = aside.stages.iter().flat_map(Stage::agents).next().cloned();
         if let (RoundOutcome::Completed, Some(agent)) = (outcome, agent) {

@@ -176,7 +176,7 @@ impl Session {
             RoundEvent::RoundClosed { outcome } => {
                 let closed = self.round.take();
                 if let Some(aside) = closed.filter(|round| round.aside) {
-                    return self.close_aside(aside, *outcome);
+                    return self.close_aside(&aside, *outcome);
                 }
                 // Nothing runs between rounds. What is still set aside was settled by an event
                 // whose body has been erased.
