@@ -232,6 +232,10 @@ fn check(words: &str) {
     for blocks in [blocks_of_comrak, blocks_of_pulldown] {
         let (found, refused) = blocks(&minutes);
         assert_eq!(refused, [""; 0], "{words:?}");
+        // Words of which nothing can be printed leave their places empty.
+        if printable(words).trim().is_empty() {
+            continue;
+        }
         let (expected, _) = blocks(&tamed);
         let same = found.iter().zip(&expected).take_while(|(one, other)| one == other).count();
         assert_eq!(found.get(same..), expected.get(same..), "{words:?} after {same} blocks");
