@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use roundtable::core::session::Status;
-use roundtable::core::settings::Kind;
 use roundtable::ports::Listed;
 use serde_json::json;
 
@@ -43,7 +42,7 @@ fn line(listed: &Listed) -> String {
         1 => "1 round".to_owned(),
         rounds => format!("{rounds} rounds"),
     };
-    let (kind, status) = (kind(summary.kind), status(summary.status));
+    let (kind, status) = (summary.kind.as_str(), status(summary.status));
     let topic = out::line(&summary.topic, TOPIC);
     let topic = match &listed.parked {
         Some(_) => format!("(parked) {topic}"),
@@ -67,14 +66,6 @@ fn json_line(listed: &Listed) -> String {
         line["parked"] = json!(reason);
     }
     out::json_line(line.to_string())
-}
-
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Debate => "debate",
-        Kind::Scene => "scene",
-        Kind::Chat => "chat",
-    }
 }
 
 fn status(status: Status) -> &'static str {

@@ -10,12 +10,13 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::budget::Limits;
 use crate::context_request::ContextResult;
-use crate::debate::{Measure, Record};
-use crate::event::{CallRecord, NestedPrompt, Opening, Origin};
-use crate::id::{AgentId, IterationId, RoundId, ToolCallId};
+use crate::event::{CallRecord, Imported, NestedPrompt, Opening, Origin};
+use crate::id::{IterationId, RoundId, ToolCallId};
+use crate::job::JobOutcome;
 use crate::json;
 use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
+use crate::stage::Name;
 use crate::tool::ToolResult;
 
 /// What the world looks like while a decision is taken. The core has no clock of its own.
@@ -117,14 +118,15 @@ pub enum Command {
         /// The take.
         take: u32,
     },
-    /// Sum a debate up as it stands, also when it is over. Doing it again for the same rounds does
-    /// nothing.
-    Synthesise {
-        /// Who does it; otherwise the analyst, the chair, or the first seat.
-        agent: Option<AgentId>,
+    /// Do something that only the program of the session knows, also when the session is over.
+    Act {
+        /// What, in the program's own word.
+        name: Name,
+        /// What the program has to know for it.
+        data: Value,
     },
-    /// Begin a session as the record of a debate that was held elsewhere.
-    Import(Box<Record>),
+    /// Begin a session as the record of one that was held elsewhere.
+    Import(Box<Imported>),
 }
 
 /// A tool call as a model asked for it.
@@ -275,12 +277,14 @@ pub enum Report {
         /// The data.
         data: Value,
     },
-    /// It was measured how far a panel agrees.
-    Measured {
-        /// In which round.
+    /// A job ended.
+    JobRan {
+        /// In which round or aside.
         round: RoundId,
-        /// How far.
-        measure: Measure,
+        /// Which job of it.
+        ordinal: u32,
+        /// How.
+        outcome: JobOutcome,
     },
     /// A deadline may have passed.
     Woke,

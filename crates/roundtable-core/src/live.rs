@@ -7,14 +7,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use crate::event::{Body, Event, IterationEvent};
-use crate::id::{SessionId, TurnId};
+use crate::event::{Body, Event, IterationEvent, PromptRecord, RoundEvent};
+use crate::id::{RoundId, SessionId, TurnId};
 use crate::input::{Env, Input};
+use crate::program::Programs;
 use crate::prompt::RenderedPrompt;
 use crate::reject::Reject;
 use crate::scope::Place;
-use crate::session::{Prepared, Session};
+use crate::session::{Prepared, Session, With};
 use crate::window::Window;
 
 /// Whether a step may start model calls and tools.
@@ -34,6 +36,7 @@ pub struct Live {
     pub session: Session,
     /// The transcript.
     pub window: Window,
+    programs: Programs,
     /// The prompts of calls that were started and not made yet: kept, so that nobody makes them
     /// twice.
     rendered: BTreeMap<TurnId, RenderedPrompt>,
@@ -48,26 +51,30 @@ impl PartialEq for Live {
 
 impl Live {
     /// A session before its first event.
-    pub fn new(id: SessionId) -> Self {
-        Self::of(Session::new(id), Window::default())
+    pub fn new(id: SessionId, programs: &Programs) -> Self {
+        Self::of(Session::new(id), Window::default(), programs)
     }
 
     /// A state from a snapshot, and the events since [`Session::window_from`] before it.
-    pub fn resume<'a>(session: Session, earlier: impl IntoIterator<Item = &'a Event>) -> Self {
+    pub fn resume<'a>(
+        session: Session,
+        earlier: impl IntoIterator<Item = &'a Event>,
+        programs: &Programs,
+    ) -> Self {
         let mut window = Window::default();
         for event in earlier {
-            window.evolve(event, &session);
+            window.evolve(event, &session, programs.of(&session));
         }
-        Self::of(session, window)
+        Self::of(session, window, programs)
     }
 
-    fn of(session: Session, window: Window) -> Self {
-        Self { session, window, rendered: BTreeMap::new() }
+    fn of(session: Session, window: Window, programs: &Programs) -> Self {
+        Self { session, window, programs: programs.clone(), rendered: BTreeMap::new() }
     }
 
     /// Applies an event that is in the log.
     pub fn apply(&mut self, event: &Event) {
-        self.window.evolve(event, &self.session);
+        self.window.evolve(event, &self.session, self.programs.of(&self.session));
         self.session.evolve(event);
     }
 
@@ -76,7 +83,7 @@ impl Live {
     /// # Errors
     /// [`Reject`] when the input is refused; nothing has changed then.
     pub fn step(&mut self, input: &Input, env: &Env, starts: Starts) -> Result<Vec<Event>, Reject> {
-        let drafts = self.session.decide(input, env)?;
+        let drafts = self.session.decide(input, env, &self.window, &self.programs)?;
         let mut events: Vec<Event> =
             drafts.into_iter().map(|draft| self.commit(draft, env.now)).collect();
         events.extend(self.settle(env, starts));
@@ -86,34 +93,53 @@ impl Live {
     /// What is due by itself, applied: nothing after a step, something after a restart.
     pub fn settle(&mut self, env: &Env, starts: Starts) -> Vec<Event> {
         let mut events = Vec::new();
+        if self.programs.missing(&self.session).is_some() {
+            return events;
+        }
         loop {
             let made = RefCell::new(None);
             let prepare = |turn: &TurnId| {
-                let (rendered, prompt) = self.window.render(&self.session, turn)?;
+                let (rendered, prompt) = self.render(turn)?;
                 let bytes =
                     rendered.content_bytes() + self.session.tool_bytes(turn, &rendered.tools);
                 made.replace(Some((turn.clone(), rendered)));
                 Some(Prepared { prompt, bytes })
             };
-            let Some(draft) = self.session.follow(starts, &prepare, env) else { return events };
-            if let Body::Iteration(IterationEvent::ModelCallStarted { .. }) = draft.1 {
+            let program = self.programs.of(&self.session);
+            let with = With { window: &self.window, program, prepare: &prepare, starts };
+            let drafts = self.session.follow(&with, env);
+            if let [(_, Body::Iteration(IterationEvent::ModelCallStarted { .. }))] = &drafts[..] {
                 self.rendered.extend(made.into_inner());
             }
-            events.push(self.commit(draft, env.now));
+            if drafts.is_empty() {
+                return events;
+            }
+            events.extend(drafts.into_iter().map(|draft| self.commit(draft, env.now)));
         }
+    }
+
+    /// The text of an open turn's next model call, and what it is made of.
+    pub fn render(&self, turn: &TurnId) -> Option<(RenderedPrompt, PromptRecord)> {
+        self.window.render(&self.session, &self.programs, turn)
+    }
+
+    /// What the open job of a round or an aside is given.
+    pub fn job_input(&self, scope: &RoundId) -> Option<Value> {
+        let scope = self.session.find_scope(scope)?;
+        self.session.job_input(&self.window, self.programs.of(&self.session), scope)
     }
 
     /// The prompt of a model call that is to be made now.
     pub fn take_prompt(&mut self, turn: &TurnId) -> Option<RenderedPrompt> {
         let made = self.rendered.remove(turn);
-        made.or_else(|| Some(self.window.render(&self.session, turn)?.0))
+        made.or_else(|| Some(self.render(turn)?.0))
     }
 
     fn commit(&mut self, (place, body): (Place, Body), at: Timestamp) -> Event {
         let event = Event { seq: self.session.head.next(), at, place, body };
         self.apply(&event);
-        if self.session.round.is_none() {
-            self.rendered.clear();
+        if matches!(event.body, Body::Round(RoundEvent::RoundClosed { .. })) {
+            self.rendered.retain(|turn, _| self.session.find_turn(turn).is_some());
         }
         event
     }

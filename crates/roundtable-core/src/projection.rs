@@ -11,14 +11,14 @@ use crate::event::{
 use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, ToolCallId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
-use crate::settings::Kind;
+use crate::stage::Name;
 use crate::stage::Stage;
 
 /// A session, as a list shows it, and as a scheduler finds what is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// What kind of session it is.
-    pub kind: Kind,
+    pub kind: Name,
     /// The topic or title.
     pub topic: String,
     /// For which tenant.
@@ -39,7 +39,7 @@ impl Summary {
     /// The summary of a state.
     pub fn of(session: &Session) -> Self {
         Self {
-            kind: session.kind,
+            kind: session.kind.clone(),
             topic: session.topic.clone(),
             tenant: session.tenant.clone(),
             status: session.status,
@@ -233,9 +233,13 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
             let agents = stages.iter().flat_map(Stage::agents).cloned().collect();
             vec![Row::Seats { round, agents }]
         }
-        // What is done between rounds is no row of its own.
-        RoundEvent::RoundAsideOpened { .. } | RoundEvent::RoundMeasured(_) => Vec::new(),
-        RoundEvent::RoundClosed { outcome } => vec![Row::RoundEnd { round, outcome: *outcome, at }],
+        // What is done beside the rounds is no row of its own.
+        RoundEvent::RoundAsideOpened { .. }
+        | RoundEvent::JobStarted { .. }
+        | RoundEvent::JobFinished { .. } => Vec::new(),
+        RoundEvent::RoundClosed { outcome, .. } => {
+            vec![Row::RoundEnd { round, outcome: *outcome, at }]
+        }
     }
 }
 

@@ -1,24 +1,26 @@
-//! A round: one cycle of a session, in stages. Seats of a stage speak side by side; stages follow
-//! each other and hear what was said before.
+//! A round: one cycle of a session, in stages and jobs. Seats of a stage speak side by side; stages
+//! follow each other and hear what was said before. An aside is the same beside the rounds.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Account;
-use crate::event::RoundOutcome;
+use crate::budget::{Account, Limits};
+use crate::event::{RoundOutcome, Seq};
 use crate::id::{IterationId, RoundId, ToolCallId, TurnId};
+use crate::job::Job;
 use crate::message_context::MessageContext;
 use crate::scope::Place;
+use crate::session::AsideKey;
 use crate::stage::{Seat, Stage};
 use crate::tool_call::ToolCall;
 use crate::turn::{Turn, deadline};
 
-/// The open round of a session.
+/// An open round of a session, or an open aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// Its id.
     pub id: RoundId,
-    /// Its number, from 1.
+    /// Its number, from 1; for an aside, that of the round that it is about.
     pub number: u32,
     /// Which take of that number.
     pub take: u32,
@@ -34,18 +36,64 @@ pub struct Round {
     pub done: u32,
     /// How many turns of the whole round have answered.
     pub answered: u32,
+    /// Where the log says that it opened.
+    pub since: Seq,
     /// When it opened.
     pub opened_at: Timestamp,
     /// What it has spent.
     pub account: Account,
     /// The open turns, in the order in which they began: parents before children.
     pub turns: Vec<Turn>,
-    /// Whether it is done between rounds, and has no number of its own.
+    /// What it is for, when it is an aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<AsideKey>,
+    /// The job that it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
+    /// How many jobs it has started.
     #[serde(default)]
-    pub aside: bool,
-    /// Whether it was measured how far the panel agrees.
-    #[serde(default)]
-    pub measured: bool,
+    pub jobs: u32,
+    /// What people should know of how it went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What a round or an aside is opened with.
+pub(crate) struct Opened {
+    pub id: RoundId,
+    pub number: u32,
+    pub take: u32,
+    pub input: MessageContext,
+    pub stages: Vec<Stage>,
+    pub aside: Option<AsideKey>,
+    pub limits: Limits,
+    pub since: Seq,
+    pub at: Timestamp,
+}
+
+impl From<Opened> for Round {
+    fn from(opened: Opened) -> Self {
+        let Opened { id, number, take, input, stages, aside, limits, since, at } = opened;
+        Self {
+            id,
+            number,
+            take,
+            input,
+            stages,
+            stage: 0,
+            begun: 0,
+            done: 0,
+            answered: 0,
+            since,
+            opened_at: at,
+            account: Account::new(limits),
+            turns: Vec::new(),
+            aside,
+            job: None,
+            jobs: 0,
+            notes: Vec::new(),
+        }
+    }
 }
 
 impl Round {
@@ -119,18 +167,16 @@ impl Round {
         }
     }
 
-    /// Whether every seat of every stage that is decided is done.
+    /// Whether everything that is decided is done: every seat of every stage, and every job.
     pub(crate) fn is_done(&self) -> bool {
-        self.turns.is_empty() && self.stage as usize >= self.stages.len()
+        self.turns.is_empty() && self.job.is_none() && self.stage as usize >= self.stages.len()
     }
 
-    /// How it ends, once every seat is done.
-    pub(crate) fn outcome(&self) -> Option<RoundOutcome> {
-        self.is_done().then_some(if self.answered > 0 {
-            RoundOutcome::Completed
-        } else {
-            RoundOutcome::Failed
-        })
+    /// How it ends when nothing more comes. A round in which nobody answered who counts has failed;
+    /// an aside without such stages has done what it was for.
+    pub(crate) fn outcome(&self) -> RoundOutcome {
+        let counts = self.aside.is_none() || self.stages.iter().any(|stage| stage.counts);
+        if self.answered > 0 || !counts { RoundOutcome::Completed } else { RoundOutcome::Failed }
     }
 
     /// When it has to be over.

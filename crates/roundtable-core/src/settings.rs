@@ -1,21 +1,33 @@
-//! How a session runs: its kind, its order, its limits.
+//! How a session runs: its program, its order, its limits.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::budget::Limits;
-use crate::debate::Rules;
 use crate::id::AgentId;
+use crate::program::PANEL;
+use crate::stage::Name;
 
-/// What kind of session it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A panel argues a question in rounds.
-    Debate,
-    /// A player and a cast of characters.
-    Scene,
-    /// A supervisor and its workers.
-    Chat,
+/// The program that a session runs, with the rules that it was opened with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramRef {
+    /// Its name.
+    pub name: Name,
+    /// Its rules, as the program writes them.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub rules: Value,
+}
+
+impl Default for ProgramRef {
+    fn default() -> Self {
+        Self { name: PANEL, rules: Value::Null }
+    }
+}
+
+impl ProgramRef {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Whether the participants of a round hear each other.
@@ -57,9 +69,14 @@ pub struct Settings {
     /// How many closed rounds a prompt can draw on, and up to a quarter more: rounds are let go of
     /// several at a time, because with each time a provider that keeps prompts has to read them anew.
     pub window_rounds: u32,
-    /// How the panel argues, when the session is a debate with rules.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub debate: Option<Rules>,
+    /// How many bytes the state of the program may have. A change that makes it larger is dropped,
+    /// and the end of the round says so.
+    pub max_state_bytes: u32,
+    /// How many stages, and how many jobs, a round or an aside may have. Then it ends.
+    pub max_stages: u32,
+    /// What decides who speaks when, and in which words.
+    #[serde(skip_serializing_if = "ProgramRef::is_default")]
+    pub program: ProgramRef,
 }
 
 impl Settings {
@@ -85,7 +102,9 @@ impl Default for Settings {
             max_message_bytes: 256 * 1024,
             max_image_bytes: 8 * 1024 * 1024,
             window_rounds: 32,
-            debate: None,
+            max_state_bytes: 64 * 1024,
+            max_stages: 64,
+            program: ProgramRef::default(),
         }
     }
 }

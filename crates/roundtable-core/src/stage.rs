@@ -138,6 +138,22 @@ impl Stage {
         Self { purpose, seats, public: true, counts: true, tools, if_answered: false }
     }
 
+    /// The same, with answers that are not messages and do not count for the outcome of the round.
+    /// Other agents receive of them what the program puts into their prompts.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self { public: false, counts: false, ..self }
+    }
+
+    /// The same, with guidance for each of its seats.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> Self {
+        for seat in &mut self.seats {
+            seat.note = Some(note.to_owned());
+        }
+        self
+    }
+
     /// The stages in which these agents answer in this order.
     pub fn answers(order: Order, agents: Vec<AgentId>) -> Vec<Self> {
         match order {

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::event::Seq;
 use crate::id::{IterationId, RoundId, ToolCallId, TurnId};
+use crate::stage::Name;
 
 /// Something that a session needs done.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,10 +34,14 @@ pub enum Want {
         /// Which call.
         tool_call: ToolCallId,
     },
-    /// It has to be measured how far the panel of a debate agrees.
-    Measure {
-        /// In which round.
+    /// A job has to be run. It may be run again: whoever runs it first is not asked what became of it.
+    RunJob {
+        /// For which round or aside.
         round: RoundId,
+        /// What is computed.
+        name: Name,
+        /// Which job of the round or aside; with its id, the key under which it is run.
+        ordinal: u32,
     },
     /// Something is due at this time.
     WakeAt(Timestamp),

@@ -8,7 +8,7 @@ use roundtable_ports::Allowances;
 /// How an engine runs.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How many model calls and tool handlers may be at work at once.
+    /// How many model calls, tool handlers and jobs may be at work at once.
     pub permits: usize,
     /// After how long a quiet session leaves memory.
     pub idle_after: Duration,
@@ -20,6 +20,8 @@ pub struct Config {
     pub poll_every: Duration,
     /// How many letters may wait at a session's door.
     pub mailbox: usize,
+    /// How long a job of a program may take.
+    pub job_within: Duration,
     /// How many bytes a model's reply may have, its tool calls included.
     pub max_reply_bytes: usize,
     /// How many bytes of results are kept in memory while the store takes nothing. What does not fit
@@ -44,6 +46,7 @@ impl Default for Config {
             sweep_every: Duration::from_secs(5),
             poll_every: Duration::from_secs(2),
             mailbox: 256,
+            job_within: Duration::from_secs(300),
             max_reply_bytes: 1024 * 1024,
             kept_bytes: 64 * 1024 * 1024,
             draft_bytes: 2048,

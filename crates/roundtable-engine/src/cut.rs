@@ -10,7 +10,7 @@ use roundtable_core::id::SessionId;
 pub struct CutCall {
     /// The session.
     pub session: SessionId,
-    /// The name of the agent that it was made for; none for a measurement.
+    /// The name of the agent that it was made for; none for a job.
     pub agent: Option<String>,
     /// What was called.
     pub target: CutTarget,
@@ -23,8 +23,8 @@ pub enum CutTarget {
     Model(String),
     /// A tool.
     Tool(String),
-    /// The embedder that measures how far a panel agrees.
-    Measure,
+    /// A job of the session's program.
+    Job(String),
 }
 
 impl fmt::Display for CutCall {
@@ -33,7 +33,7 @@ impl fmt::Display for CutCall {
         match &self.target {
             CutTarget::Model(name) => write!(f, "call of model {name}")?,
             CutTarget::Tool(name) => write!(f, "call of tool {name}")?,
-            CutTarget::Measure => f.write_str("measurement of consensus")?,
+            CutTarget::Job(name) => write!(f, "job {name}")?,
         }
         match &self.agent {
             Some(agent) => write!(f, " for {agent}"),

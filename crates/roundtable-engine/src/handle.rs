@@ -209,9 +209,9 @@ impl SessionHandle {
 
     /// The state as the log has it.
     async fn read_state(&self) -> Result<Session, EngineError> {
-        let log = &self.engine.parts().store.log;
         let until = Seq(u64::from(u32::MAX));
-        let folded = AssertUnwindSafe(read(log, &self.session, &self.session, until));
+        let parts = self.engine.parts();
+        let folded = AssertUnwindSafe(read(parts, &self.session, &self.session, until));
         // A log that no fold gets through is what a session may be parked for.
         let Ok(live) = folded.catch_unwind().await else {
             return Err(match self.parked().await? {
@@ -232,9 +232,9 @@ impl SessionHandle {
     /// # Errors
     /// [`EngineError`] when the log cannot be read.
     pub async fn prompt(&self, turn: &TurnId) -> Result<Option<RenderedPrompt>, EngineError> {
-        let log = &self.engine.parts().store.log;
         let until = Seq(u64::from(u32::MAX));
-        let mut live = read(log, &self.session, &self.session, until).await?;
+        let parts = self.engine.parts();
+        let mut live = read(parts, &self.session, &self.session, until).await?;
         Ok(live.take_prompt(turn))
     }
 

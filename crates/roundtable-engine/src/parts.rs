@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
+use roundtable_core::program::Programs;
+use roundtable_core::stage::Name;
 use roundtable_core::tool::Runs;
-use roundtable_ports::{Clock, Embedder, Ids, Model, Store};
+use roundtable_ports::{Clock, Ids, Job, Model, Store};
 
 use crate::config::Config;
 use crate::error::EngineError;
@@ -26,8 +28,10 @@ pub struct Parts {
     pub models: BTreeMap<String, Arc<dyn Model>>,
     /// The tools.
     pub tools: Toolset,
-    /// Who makes vectors of what the panels of debates hold; without one, stances alone count.
-    pub embedder: Option<Arc<dyn Embedder>>,
+    /// The programs that sessions run.
+    pub programs: Programs,
+    /// What those programs have computed, by name.
+    pub jobs: BTreeMap<Name, Arc<dyn Job>>,
     /// How it runs.
     pub config: Config,
 }

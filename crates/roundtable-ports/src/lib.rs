@@ -1,11 +1,12 @@
 //! What Roundtable asks of the world: small traits, and errors that a caller can act on.
 //!
 //! [`Store`] keeps sessions, [`Model`] speaks for agents, [`Tool`] acts for them, [`Embedder`] makes
-//! vectors of texts, [`Clock`] and [`Ids`] are the only sources of time and chance.
+//! vectors of texts, [`Job`] computes something for a program, [`Clock`] and [`Ids`] are the only sources of time and chance.
 
 mod attempts;
 mod clock;
 mod embedder;
+mod job;
 mod model;
 mod store;
 mod tool;
@@ -15,6 +16,7 @@ mod toolkit;
 pub use attempts::{Attempts, Grant};
 pub use clock::{Clock, Ids};
 pub use embedder::{Embedder, EmbedderError, Space};
+pub use job::{Job, JobError, JobRequest};
 pub use model::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{

@@ -5,7 +5,7 @@ use roundtable::core::context_request as core;
 use roundtable::core::event::Seq;
 use roundtable::core::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use roundtable::core::session::{Session, Status as CoreStatus};
-use roundtable::core::settings::Kind as CoreKind;
+use roundtable::core::stage::Name;
 use roundtable::core::turn as core_turn;
 use roundtable::debate::Spent;
 use roundtable::ports::Listed;
@@ -24,22 +24,12 @@ pub(crate) enum Kind {
     Chat,
 }
 
-impl From<CoreKind> for Kind {
-    fn from(kind: CoreKind) -> Self {
-        match kind {
-            CoreKind::Debate => Self::Debate,
-            CoreKind::Scene => Self::Scene,
-            CoreKind::Chat => Self::Chat,
-        }
-    }
-}
-
-impl From<Kind> for CoreKind {
+impl From<Kind> for Name {
     fn from(kind: Kind) -> Self {
         match kind {
-            Kind::Debate => Self::Debate,
-            Kind::Scene => Self::Scene,
-            Kind::Chat => Self::Chat,
+            Kind::Debate => Self::constant("debate"),
+            Kind::Scene => Self::constant("scene"),
+            Kind::Chat => Self::constant("chat"),
         }
     }
 }
@@ -80,7 +70,8 @@ pub(crate) struct SessionSummary {
     /// The session's id, to be named in every further call.
     #[schemars(with = "String")]
     pub session_id: SessionId,
-    pub kind: Kind,
+    #[schemars(with = "Kind")]
+    pub kind: Name,
     /// The topic or title.
     pub topic: String,
     pub status: Status,
@@ -107,7 +98,7 @@ impl SessionSummary {
     pub fn of(listed: &Listed) -> Self {
         Self {
             session_id: listed.session.clone(),
-            kind: listed.summary.kind.into(),
+            kind: listed.summary.kind.clone(),
             topic: listed.summary.topic.clone(),
             status: listed.summary.status.into(),
             rounds_completed: listed.summary.rounds_completed,

@@ -11,13 +11,13 @@ use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, 
 use roundtable_core::event::{Body, Event, Opening, RoundEvent, Seq};
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
+use roundtable_core::stage::Name;
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, Toolset};
-use roundtable_models::local::HashedEmbedder;
 use roundtable_models::scripted::{Script, ScriptedModel};
-use roundtable_ports::{Bell, DynTool, Embedder, Model, Store};
+use roundtable_ports::{Bell, DynTool, Model, Store};
 
-use crate::{CountedIds, PausedClock};
+use crate::{CountedIds, PausedClock, ProgramSet};
 
 /// What a test engine is made of; change what the test is about, then start it.
 pub struct Kit {
@@ -27,8 +27,8 @@ pub struct Kit {
     pub model: ScriptedModel,
     /// More models, by the names that agents use.
     pub models: BTreeMap<String, Arc<dyn Model>>,
-    /// Who makes vectors of what the panels of debates hold.
-    pub embedder: Option<Arc<dyn Embedder>>,
+    /// The programs, and what they have computed.
+    pub programs: ProgramSet,
     /// A bell other than the store's own.
     pub bell: Option<Arc<dyn Bell>>,
     /// The tools.
@@ -48,7 +48,7 @@ impl Kit {
             store: Arc::new(MemoryStore::new()),
             model: ScriptedModel::new(script),
             models: BTreeMap::new(),
-            embedder: Some(Arc::new(HashedEmbedder::default())),
+            programs: ProgramSet::default(),
             bell: None,
             tools: Vec::new(),
             config: Config::default(),
@@ -84,7 +84,8 @@ impl Kit {
             ids: Arc::new(CountedIds::new("fresh")),
             models,
             tools: Toolset::new(self.tools.iter().cloned()).expect("valid schemas"),
-            embedder: self.embedder.clone(),
+            programs: self.programs.programs.clone(),
+            jobs: self.programs.jobs.clone(),
             config: self.config.clone(),
         };
         Engine::start(parts).await.expect("a store that takes the node")
@@ -99,7 +100,7 @@ pub fn agent(name: &str) -> Agent {
 /// A chat of these agents.
 pub fn opening(agents: Vec<Agent>, settings: Settings) -> Opening {
     Opening {
-        kind: Kind::Chat,
+        kind: Name::constant("chat"),
         topic: "a test".to_owned(),
         agents,
         settings,

@@ -10,13 +10,16 @@ mod kit;
 mod model;
 pub mod oracle;
 pub mod positions;
+mod program_set;
 pub mod provider;
 pub mod sim;
 mod tool;
+pub mod walk;
 
 pub use bell::BadBell;
 pub use clock::PausedClock;
 pub use ids::CountedIds;
 pub use kit::{Kit, agent, answer_to, events_until, go_on, message, opening, rounds, say, until};
 pub use model::{FnModel, RecordingModel};
+pub use program_set::ProgramSet;
 pub use tool::{FnTool, Handled};

@@ -122,7 +122,7 @@ impl<'a> Reading<'a> {
             (Body::Context(ContextEvent::ContextRequested(request)), _) => {
                 self.report.requests.push(request.clone())
             }
-            (Body::Round(RoundEvent::RoundClosed { outcome }), _) => {
+            (Body::Round(RoundEvent::RoundClosed { outcome, .. }), _) => {
                 self.report.outcome = Some(*outcome);
                 return true;
             }

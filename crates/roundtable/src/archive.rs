@@ -11,6 +11,7 @@ use roundtable_core::Reject;
 use roundtable_core::debate::{Folding, Record};
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{SessionId, TurnId};
+use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
 use roundtable_engine::EngineError;
@@ -18,6 +19,7 @@ use roundtable_ports::{Listed, LogError};
 
 pub use verify::{Damage, Verification};
 
+use crate::builder::programs;
 use crate::error::Result;
 use crate::turn::TurnReading;
 
@@ -41,6 +43,7 @@ const PAGE: usize = 512;
 /// ```
 pub struct Archive {
     store: SqliteArchive,
+    programs: Programs,
 }
 
 impl Archive {
@@ -49,7 +52,14 @@ impl Archive {
     /// # Errors
     /// [`crate::Error`] when there are no sessions in it, or it cannot be used.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self { store: SqliteArchive::open(directory.as_ref())? })
+        Ok(Self { store: SqliteArchive::open(directory.as_ref())?, programs: programs() })
+    }
+
+    /// Reads the turns of sessions that run this program in its words.
+    #[must_use]
+    pub fn program(mut self, program: impl Program) -> Self {
+        self.programs = self.programs.with(program);
+        self
     }
 
     /// The newest sessions, newest first.
@@ -117,7 +127,7 @@ impl Archive {
     /// # Errors
     /// [`crate::Error`] when there is no such session, or its log cannot be read.
     pub async fn turn(&self, session: &SessionId, turn: &TurnId) -> Result<Option<Context>> {
-        let mut reading = TurnReading::new(session, turn);
+        let mut reading = TurnReading::new(session, turn, &self.programs);
         self.each(session, |event| reading.look(event)).await?;
         Ok(reading.end())
     }

@@ -6,11 +6,15 @@ use std::sync::Arc;
 
 use roundtable_backend::{MemoryStore, SqliteStore};
 use roundtable_core::agent::Agent;
+use roundtable_core::debate::{Debate, Measuring};
 use roundtable_core::id::NodeId;
+use roundtable_core::program::{Program, Programs};
+use roundtable_core::stage::Name;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
-use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Model, Store, Tool};
+use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Job, Model, Store, Tool};
 
+use crate::debate::MeasureJob;
 use crate::engine::{Defaults, Engine};
 use crate::error::Result;
 
@@ -22,9 +26,16 @@ pub struct Builder {
     defaults: Defaults,
     embedder: Arc<dyn Embedder>,
     tools: Vec<Arc<dyn DynTool>>,
+    programs: Programs,
+    jobs: BTreeMap<Name, Arc<dyn Job>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     config: Config,
+}
+
+/// The programs that come with the library.
+pub(crate) fn programs() -> Programs {
+    Programs::default().with(Debate)
 }
 
 impl Default for Builder {
@@ -36,6 +47,8 @@ impl Default for Builder {
             defaults: Defaults::default(),
             embedder: Arc::new(HashedEmbedder::default()),
             tools: Vec::new(),
+            programs: programs(),
+            jobs: BTreeMap::new(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(UuidIds),
             config: Config::default(),
@@ -114,6 +127,21 @@ impl Builder {
         self
     }
 
+    /// Registers a program of one's own: sessions that were opened with
+    /// [`Opening::of`](roundtable_core::event::Opening::of) run it.
+    #[must_use]
+    pub fn program(mut self, program: impl Program) -> Self {
+        self.programs = self.programs.with(program);
+        self
+    }
+
+    /// Registers a job under the name that programs use.
+    #[must_use]
+    pub fn job(mut self, name: Name, job: impl Job + 'static) -> Self {
+        self.jobs.insert(name, Arc::new(job));
+        self
+    }
+
     /// Takes the time from this clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
@@ -157,6 +185,9 @@ impl Builder {
             (None, None) => (Store::of(Arc::new(MemoryStore::new())), Vec::new()),
         };
         let defaults = Defaults { permissions, ..self.defaults };
+        let mut jobs = self.jobs;
+        let measure = || -> Arc<dyn Job> { Arc::new(MeasureJob(self.embedder)) };
+        jobs.entry(Measuring::JOB).or_insert_with(measure);
         let parts = Parts {
             node: NodeId::new(&self.ids.fresh())?,
             store,
@@ -164,7 +195,8 @@ impl Builder {
             ids: self.ids,
             models: self.models,
             tools: Toolset::new(self.tools)?,
-            embedder: Some(self.embedder),
+            programs: self.programs,
+            jobs,
             config: self.config,
         };
         Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, defaults))

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::Record;
+use roundtable_core::debate::{Debate as Program, Record};
 use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
-use roundtable_core::settings::Kind;
 use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
@@ -17,7 +16,7 @@ use crate::builder::Builder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
-use crate::talk::Talk;
+use crate::talk::{CHAT, SCENE, Talk};
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -69,24 +68,24 @@ impl Engine {
     pub async fn import_debate(&self, json: &str) -> Result<Debate> {
         let record = Record::import(json)?;
         let debate = self.find_debate(&SessionId::new(&self.driver.parts().ids.fresh())?);
-        debate.session().command(Command::Import(Box::new(record))).await?;
+        debate.session().command(Command::Import(Box::new(record.imported()))).await?;
         Ok(debate)
     }
 
     /// A panel to be put together: agents answer side by side or one after another, without the
     /// roles and the consensus of a debate.
     pub fn panel(&self, question: &str) -> Talk {
-        Talk::new(self.clone(), Kind::Debate, question)
+        Talk::new(self.clone(), Program::KIND, question)
     }
 
     /// A chat to be opened: whoever is named first answers, and may delegate to the others.
     pub fn chat(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), Kind::Chat, title)
+        Talk::new(self.clone(), CHAT, title)
     }
 
     /// A scene to be opened: a player and a cast of characters, one after another.
     pub fn scene(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), Kind::Scene, title)
+        Talk::new(self.clone(), SCENE, title)
     }
 
     /// Opens a session of which everything is said.

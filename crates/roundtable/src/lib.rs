@@ -29,6 +29,7 @@ mod builder;
 pub mod debate;
 mod engine;
 mod error;
+pub mod program;
 mod session;
 mod talk;
 mod turn;
@@ -79,6 +80,11 @@ mod tools_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/local-model.md")]
 mod local_model_guide {}
+
+/// The examples of the guides compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/programs.md")]
+mod programs_guide {}
 
 /// The examples of the guides compile.
 #[cfg(doctest)]

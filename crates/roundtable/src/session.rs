@@ -1,5 +1,6 @@
 //! A session, as an embedder holds it.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,12 @@ pub enum Since {
 #[derive(Clone)]
 pub struct Session {
     handle: SessionHandle,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Session").field(self.id()).finish()
+    }
 }
 
 /// Committed events, in order, each exactly once; it ends when the session or the engine does.
@@ -324,7 +331,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when the log cannot be read.
     pub async fn turn(&self, turn: &TurnId) -> Result<Option<TurnContext>> {
-        let mut reading = TurnReading::new(self.id(), turn);
+        let mut reading = TurnReading::new(self.id(), turn, &self.handle.engine().parts().programs);
         let mut next = Seq(1);
         loop {
             let page = self.read(next, 512).await?;

@@ -3,28 +3,32 @@
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Limits;
 use roundtable_core::event::Opening;
-use roundtable_core::settings::{Kind, Order, Settings};
+use roundtable_core::settings::{Order, Settings};
+use roundtable_core::stage::Name;
 use roundtable_core::tool::ToolDecl;
 
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::session::Session;
 
+/// The kind of chats.
+pub(crate) const CHAT: Name = Name::constant("chat");
+
+/// The kind of scenes.
+pub(crate) const SCENE: Name = Name::constant("scene");
+
 /// A session that is being put together.
 pub struct Talk {
     engine: Engine,
-    kind: Kind,
+    kind: Name,
     topic: String,
     agents: Vec<std::result::Result<Agent, roundtable_core::id::ParseIdError>>,
     settings: Settings,
 }
 
 impl Talk {
-    pub(crate) fn new(engine: Engine, kind: Kind, topic: &str) -> Self {
-        let order = match kind {
-            Kind::Debate | Kind::Chat => Order::Parallel,
-            Kind::Scene => Order::Sequential,
-        };
+    pub(crate) fn new(engine: Engine, kind: Name, topic: &str) -> Self {
+        let order = if kind == SCENE { Order::Sequential } else { Order::Parallel };
         let settings = Settings { order, ..Settings::default() };
         Self { engine, kind, topic: topic.to_owned(), agents: Vec::new(), settings }
     }
@@ -80,7 +84,7 @@ impl Talk {
     pub async fn open(self) -> Result<Session> {
         let agents = self.agents.into_iter().collect::<std::result::Result<Vec<Agent>, _>>()?;
         let mut settings = self.settings;
-        if self.kind == Kind::Chat {
+        if self.kind == CHAT {
             settings.seats = agents.first().map(|agent| agent.id.clone()).into_iter().collect();
         }
         let opening = Opening {

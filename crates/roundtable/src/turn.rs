@@ -3,6 +3,7 @@
 use roundtable_core::Live;
 use roundtable_core::event::{Body, Event, TurnEvent};
 use roundtable_core::id::{SessionId, TurnId};
+use roundtable_core::program::Programs;
 use roundtable_core::turn::Context;
 
 /// Looks at every event of a session for the record of one turn.
@@ -13,8 +14,8 @@ pub(crate) struct TurnReading<'a> {
 }
 
 impl<'a> TurnReading<'a> {
-    pub fn new(session: &SessionId, turn: &'a TurnId) -> Self {
-        Self { turn, live: Live::new(session.clone()), ended: None }
+    pub fn new(session: &SessionId, turn: &'a TurnId, programs: &Programs) -> Self {
+        Self { turn, live: Live::new(session.clone(), programs), ended: None }
     }
 
     pub fn look(&mut self, event: &Event) {

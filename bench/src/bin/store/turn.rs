@@ -7,8 +7,10 @@ use roundtable::core::budget::{Spend, Usage};
 use roundtable::core::event::{CallRecord, Event, Opening, Seq, StopReason};
 use roundtable::core::id::SessionId;
 use roundtable::core::input::{Command, Env, Input, OnBusy, Reply, Report, Say};
+use roundtable::core::program::Programs;
 use roundtable::core::projection::{Row, Summary, rows};
-use roundtable::core::settings::{Kind, Settings};
+use roundtable::core::settings::Settings;
+use roundtable::core::stage::Name;
 use roundtable::core::want::Want;
 use roundtable::core::{Live, MessageContext, Starts};
 use roundtable::driver::{SystemClock, UuidIds};
@@ -59,19 +61,23 @@ pub fn words(bytes: usize) -> String {
 pub struct Talk {
     live: Live,
     text: String,
-    kind: Kind,
+    kind: Name,
 }
 
 impl Talk {
     /// A chat whose messages have so many bytes.
     pub fn new(bytes: usize) -> Self {
         let id = SessionId::new(&UuidIds.fresh()).expect("an id");
-        Self { live: Live::new(id), text: words(bytes), kind: Kind::Chat }
+        Self {
+            live: Live::new(id, &Programs::default()),
+            text: words(bytes),
+            kind: Name::constant("chat"),
+        }
     }
 
     /// The same as a scene.
     pub fn scene(bytes: usize) -> Self {
-        Self { kind: Kind::Scene, ..Self::new(bytes) }
+        Self { kind: Name::constant("scene"), ..Self::new(bytes) }
     }
 
     pub fn text(&self) -> &str {
@@ -86,7 +92,7 @@ impl Talk {
         let agent = Agent::new("Ann", "scripted").expect("an agent");
         let settings = Settings { window_rounds: 2, ..Settings::default() };
         let opening = Opening {
-            kind: self.kind,
+            kind: self.kind.clone(),
             topic: "a benchmark".to_owned(),
             agents: vec![agent],
             settings,

@@ -8,6 +8,7 @@ use roundtable_core::Live;
 use roundtable_core::event::{Body, Event, Seq};
 use roundtable_core::id::{IterationId, NodeId};
 use roundtable_core::input::Command;
+use roundtable_core::program::Programs;
 use roundtable_engine::EngineError;
 use roundtable_ports::{Answered, LogError, Ownership, Posted, Snapshot, Store};
 use roundtable_testing::say;
@@ -61,7 +62,7 @@ async fn erased_words_are_gone_and_the_chain_still_holds() {
         assert_eq!((old.seq, old.at, &old.place), (new.seq, new.at, &new.place));
         assert!(gone || old == new);
     }
-    let mut live = Live::new(session("lake"));
+    let mut live = Live::new(session("lake"), &Programs::default());
     after.iter().for_each(|event| live.apply(event));
     assert_eq!((live.session.rounds_completed, live.session.last_message), (2, 6));
     assert_eq!(occurrences(directory.path(), CANARY), 0);
@@ -98,7 +99,7 @@ async fn a_session_goes_on_after_words_of_it_were_erased() {
     let said = table.store.get_round_messages(1, 3).await.unwrap();
     assert_eq!(said.len(), 3);
     let state = lake.state().await.unwrap();
-    let mut live = Live::new(session("lake"));
+    let mut live = Live::new(session("lake"), &Programs::default());
     read(&table.store, "lake").await.iter().for_each(|event| live.apply(event));
     assert_eq!(live.session, state, "I7");
     table.close().await;

@@ -8,6 +8,7 @@ use roundtable_backend::{Disk, Fault, Faults, MemoryStore};
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::{Command, Env};
+use roundtable_core::program::Programs;
 use roundtable_core::projection::Summary;
 use roundtable_core::settings::Settings;
 use roundtable_core::{Live, Starts};
@@ -24,7 +25,7 @@ fn session() -> SessionId {
 
 /// Opens a session in a store, as far as the store lets it.
 async fn open(store: &MemoryStore, own: &Ownership) -> Result<Seq, LogError> {
-    let mut live = Live::new(session());
+    let mut live = Live::new(session(), &Programs::default());
     let open = Command::Open(Box::new(opening(vec![agent("Ann")], Settings::default())));
     let env = Env::at(Timestamp::UNIX_EPOCH);
     let events = live.step(&open.into(), &env, Starts::Allowed).unwrap();

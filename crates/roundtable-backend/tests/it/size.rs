@@ -8,6 +8,7 @@ use roundtable_backend::SqliteStore;
 use roundtable_core::event::{Body, Event, RoundEvent, RoundOutcome, Seq};
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_core::input::{Command, Env};
+use roundtable_core::program::Programs;
 use roundtable_core::projection::{Summary, rows as rows_of};
 use roundtable_core::settings::Settings;
 use roundtable_core::{Live, Starts};
@@ -66,7 +67,7 @@ async fn long(store: &Store, name: &SessionId, most: u64) {
     let own = store.leases.claim_one(name, &node).await.unwrap();
     let settings = Settings { window_rounds: 4, ..Settings::default() };
     let opening = opening(vec![agent("Ann"), agent("Bob")], settings);
-    let mut live = Live::new(name.clone());
+    let mut live = Live::new(name.clone(), &Programs::default());
     let mut commands = vec![Command::Open(Box::new(opening))];
     let (mut head, mut number) = (Seq(0), 0);
     while head.0 < most {
@@ -135,7 +136,11 @@ async fn comes_back(most: u64) {
 /// Waits until a round completes after a position.
 async fn until_closed(handle: &SessionHandle, from: u64) {
     let mut subscription = handle.subscribe(Seq(from)).await.unwrap();
-    let completed = Body::Round(RoundEvent::RoundClosed { outcome: RoundOutcome::Completed });
+    let completed = Body::Round(RoundEvent::RoundClosed {
+        outcome: RoundOutcome::Completed,
+        ends: None,
+        note: None,
+    });
     soon(async { while subscription.next_event().await.unwrap().body != completed {} }).await;
 }
 

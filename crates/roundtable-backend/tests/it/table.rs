@@ -9,8 +9,10 @@ use roundtable_backend::SqliteStore;
 use roundtable_core::event::{Event, Opening, Seq};
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::input::{Command, Env};
+use roundtable_core::program::Programs;
 use roundtable_core::projection::{Summary, rows as rows_of};
-use roundtable_core::settings::{Kind, Order, Settings};
+use roundtable_core::settings::{Order, Settings};
+use roundtable_core::stage::Name;
 use roundtable_core::{Live, Starts};
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, SystemClock, Toolset, UuidIds};
 use roundtable_models::scripted::{Reply, Script, ScriptedModel};
@@ -41,7 +43,7 @@ pub fn session(name: &str) -> SessionId {
 pub fn scene() -> Opening {
     let settings = Settings { order: Order::Sequential, ..Settings::default() };
     let opening = opening(vec![agent("Ann"), agent("Bob")], settings);
-    Opening { kind: Kind::Scene, topic: "By the lake".to_owned(), ..opening }
+    Opening { kind: Name::constant("scene"), topic: "By the lake".to_owned(), ..opening }
 }
 
 impl Table {
@@ -132,7 +134,8 @@ pub async fn start(store: Store, model: ScriptedModel, config: Config) -> Engine
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new([]).unwrap(),
-        embedder: None,
+        programs: roundtable_testing::ProgramSet::default().programs,
+        jobs: roundtable_testing::ProgramSet::default().jobs,
         config,
     };
     Engine::start(parts).await.unwrap()
@@ -169,7 +172,7 @@ pub fn lines(connection: &Connection, sql: &str) -> Vec<String> {
 /// Opens a session without an engine.
 pub async fn append_opening(store: &Store, session: &SessionId, node: &NodeId) {
     let own = store.leases.claim_one(session, node).await.unwrap();
-    let mut live = Live::new(session.clone());
+    let mut live = Live::new(session.clone(), &Programs::default());
     let open = Command::Open(Box::new(scene())).into();
     let env = Env::at(SystemClock.now());
     let events = live.step(&open, &env, Starts::Allowed).unwrap();

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use roundtable::core::budget::Limits;
+use roundtable::core::debate::Rules;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
@@ -98,7 +99,7 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
 pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
     let (session, text) = (&options.session, &options.text);
     let state = state(config, session).await?;
-    if state.settings.debate.is_some() {
+    if Rules::of(&state.settings).is_some() {
         return debate::go_on(
             config,
             session,

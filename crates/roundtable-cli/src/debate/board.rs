@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundtable::core::agent::Agent;
-use roundtable::core::debate::{Purpose, is_named_after};
+use roundtable::core::debate::{Purpose, Rules, is_named_after};
 use roundtable::core::event::{
     Body, Event, IterationEvent, Opening, RoundEvent, SessionEvent, Task, ToolCallEvent, TurnEvent,
     legacy,
@@ -170,7 +170,7 @@ impl Board {
     fn role(&self, agent: &AgentId) -> Option<&'static str> {
         let seats = &self.settings.seats;
         let seat = seats.iter().position(|seat| seat == agent)?;
-        let mode = self.settings.debate.as_ref().map(|rules| rules.mode).unwrap_or_default();
+        let mode = Rules::of(&self.settings).map(|rules| rules.mode).unwrap_or_default();
         Some(mode.role(seat, seats.len()).title)
     }
 

@@ -57,7 +57,7 @@ impl Hold {
     /// Goes on with a debate: joins the round that is running, or begins the next.
     pub async fn go_on(&mut self) -> anyhow::Result<End> {
         let state = self.debate.session().state().await?;
-        let running = state.round.as_ref().filter(|round| !round.aside).map(|round| round.number);
+        let running = state.round.as_ref().map(|round| round.number);
         let first = running.unwrap_or_else(|| state.next_number());
         self.show.going_on(first, state.head);
         self.past = state.head;

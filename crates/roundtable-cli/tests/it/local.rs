@@ -23,8 +23,8 @@ fn run(home: &Home, arguments: &[&str]) -> Ran {
 
 /// The measures that are stored.
 fn measures(lines: &[Value]) -> Vec<&Value> {
-    let measured = lines.iter().filter(|line| line["kind"] == "round_measured");
-    measured.map(|line| &line["data"]).collect()
+    let measured = lines.iter().filter(|line| line["kind"] == "job_finished");
+    measured.map(|line| &line["data"]["data"]).collect()
 }
 
 #[test]

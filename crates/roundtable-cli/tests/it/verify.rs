@@ -127,7 +127,7 @@ fn an_origin_that_is_none_is_found_and_followed_nowhere() {
 fn a_snapshot_that_is_not_the_state_of_the_log_is_found() {
     let (home, session) = Home::with_demo();
     let state = snapshot(&home).replace("\"last_number\":2", "\"last_number\":3");
-    put_snapshot(&home, 2, &state);
+    put_snapshot(&home, 3, &state);
     let Ran { out, code, .. } = home.run(&["verify"]);
     insta::assert_snapshot!(out.replace(&session, "FIRST"), @r"
     FIRST at event 54: the snapshot is not the state that the log gives
@@ -147,7 +147,7 @@ fn a_snapshot_that_is_not_the_state_of_the_log_is_found() {
 #[test]
 fn a_snapshot_of_another_form_is_not_used_and_so_no_damage() {
     let (home, _) = Home::with_demo();
-    put_snapshot(&home, 3, "{}");
+    put_snapshot(&home, 4, "{}");
     home.assert_sound();
 }
 

@@ -1,15 +1,19 @@
 //! What has to be measured when a round of a debate is over: texts in, vectors from outside, a
 //! measure out.
 
+use serde::{Deserialize, Serialize};
+
 use super::measure::{Measure, Measured};
+use super::program::Debate;
 use super::transcript::of;
 use super::{Consensus, Exit, Position, Purpose, prompt};
 use crate::id::AgentId;
-use crate::session::Session;
-use crate::window::{Spoken, Window};
+use crate::program::Progress;
+use crate::stage::Name;
+use crate::window::Utterance;
 
-/// A measurement that waits for vectors.
-#[derive(Debug, Clone, PartialEq)]
+/// A measurement that waits for vectors: what the measure job is given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measuring {
     /// What has to become vectors, in this order: the question, and the positions behind it.
     pub texts: Vec<String>,
@@ -19,20 +23,24 @@ pub struct Measuring {
     seats: usize,
     /// What the analyst says of the agreement.
     judged: Option<f64>,
+    /// Whether the debate is to end when the panel agrees.
+    may_end: bool,
 }
 
 impl Measuring {
+    /// The name of the job.
+    pub const JOB: Name = Name::constant("measure");
+
     /// What has to be measured in the round that is ending.
-    pub fn of(session: &Session, window: &Window) -> Option<Self> {
-        let rules = session.settings.debate.as_ref()?;
-        let (round, earlier) = window.last_two(session)?;
+    pub(super) fn of(progress: &Progress<'_, Debate>) -> Self {
+        let (session, rules) = (progress.session, progress.rules);
         let names = prompt::panel(session, rules).names;
         let seats = session.seats();
         // By seat, and not by who was done first: that is another order after a crash.
-        let positions = |spoken: &[Spoken]| -> Vec<(AgentId, Position)> {
-            let mut answers: Vec<&Spoken> = of(spoken, Purpose::Answer).collect();
+        let positions = |answers: Vec<&Utterance>| -> Vec<(AgentId, Position)> {
+            let mut answers = answers;
             answers.sort_by_key(|answer| seats.iter().position(|seat| *seat == answer.agent));
-            let read = |answer: &Spoken| {
+            let read = |answer: &Utterance| {
                 let mut position = Position::read(&answer.text);
                 let seat = seats.iter().position(|seat| *seat == answer.agent);
                 let side = seat.and_then(|seat| rules.mode.side(seat, seats.len()));
@@ -41,22 +49,24 @@ impl Measuring {
             };
             answers.into_iter().map(read).collect()
         };
-        let now = positions(&round.spoken);
-        let before = earlier.map(|round| positions(&round.spoken)).unwrap_or_default();
-        let analysis = of(&round.spoken, Purpose::Analyse).last();
+        let now = positions(of(progress.spoken(), Purpose::Answer).collect());
+        let earlier =
+            progress.earlier.last().map(|round| of(round.spoken(), Purpose::Answer).collect());
+        let before = earlier.map(positions).unwrap_or_default();
+        let analysis = of(progress.spoken(), Purpose::Analyse).last();
         let consensus =
             analysis.and_then(|said| Consensus::read(&said.text, |name| names.find(name)));
         let text = |position: &str| Measured::text(&session.topic, position);
         let positions = now.iter().chain(&before).map(|(_, position)| text(&position.position));
         let texts = std::iter::once(text("")).chain(positions).collect();
-        let seats = seats.len();
-        Some(Self {
+        Self {
             texts,
             now,
             before,
-            seats,
+            seats: seats.len(),
             judged: consensus.map(|consensus| consensus.agreement),
-        })
+            may_end: rules.exit_on_consensus,
+        }
     }
 
     /// The measure, with what made the vectors. Vectors that are missing count as no likeness.
@@ -79,7 +89,7 @@ impl Measuring {
         let confidences: Vec<Option<f64>> =
             self.now.iter().map(|(_, position)| position.confidence).collect();
         measure.exit = Exit::find(agreement, steady, if complete { &confidences } else { &[] })
-            .filter(|_| self.now.len() > 1);
+            .filter(|_| self.may_end && self.now.len() > 1);
         measure
     }
 }

@@ -1,7 +1,7 @@
 //! Debates: a panel argues a question in rounds and says how far it agrees.
 //!
 //! Everything here is a pure function: of the [`Rules`] that a session records when it opens, of a
-//! seat and a round, of vectors, or of the log. Sessions without rules know nothing of it.
+//! seat and a round, of vectors, or of the log. Sessions of other programs know nothing of it.
 
 mod added;
 mod check;
@@ -20,13 +20,14 @@ mod mode;
 mod names;
 mod perspective;
 mod position;
-pub(crate) mod prompt;
+mod program;
+mod prompt;
 mod purpose;
 mod quote;
 mod ranking;
 mod record;
 mod synthesis;
-pub(crate) mod transcript;
+mod transcript;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,7 @@ pub(crate) use names::Names;
 pub use names::is_named_after;
 pub use perspective::Perspective;
 pub use position::{Position, Stance};
+pub use program::{Debate, State};
 pub use purpose::Purpose;
 pub use quote::Quote;
 pub use record::{Folding, Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};

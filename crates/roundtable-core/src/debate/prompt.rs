@@ -9,25 +9,25 @@ use super::transcript::{Panel, of};
 use super::{Consensus, Perspective, Position, Purpose, Rules, Synthesis, ranking};
 use crate::agent::Agent;
 use crate::id::AgentId;
+use crate::program::RoundView;
 use crate::prompt::OutputSchema;
 use crate::session::Session;
 use crate::tool::Runs;
-use crate::window::RoundRecord;
 
 /// A turn of a debate, with all that its prompt is made of.
-pub(crate) struct Brief<'a> {
+pub(super) struct Told<'a> {
     pub session: &'a Session,
     pub rules: &'a Rules,
     pub purpose: Purpose,
     pub agent: &'a AgentId,
     /// The round; for a synthesis, the last one.
-    pub round: &'a RoundRecord,
-    /// In which stage of it.
-    pub stage: u32,
+    pub round: RoundView<'a>,
+    /// The points of view that were named for the panel, if they had to be.
+    pub named: &'a [Perspective],
 }
 
 /// The panel of a session.
-pub(crate) fn panel<'a>(session: &'a Session, rules: &'a Rules) -> Panel<'a> {
+pub(super) fn panel<'a>(session: &'a Session, rules: &'a Rules) -> Panel<'a> {
     let seats = session.seats();
     let named = |id: &AgentId| {
         let name = session.find_agent(id).map_or(id.suffix(), |agent| &agent.name);
@@ -37,7 +37,7 @@ pub(crate) fn panel<'a>(session: &'a Session, rules: &'a Rules) -> Panel<'a> {
 }
 
 /// What a turn has to answer with.
-pub(crate) fn output(purpose: Purpose) -> OutputSchema {
+pub(super) fn output(purpose: Purpose) -> OutputSchema {
     match purpose {
         Purpose::Answer | Purpose::Verdict => Position::schema(),
         Purpose::Rank => ranking::schema(),
@@ -47,7 +47,13 @@ pub(crate) fn output(purpose: Purpose) -> OutputSchema {
     }
 }
 
-impl Brief<'_> {
+/// What a round was asked in particular, besides the topic.
+pub(super) fn focus<'a>(session: &Session, round: &RoundView<'a>) -> Option<&'a str> {
+    let focus = round.input()?.text.as_deref()?;
+    (focus != session.topic).then_some(focus)
+}
+
+impl Told<'_> {
     /// Who the agent is and what it has to do.
     pub fn system(&self) -> String {
         let text = match self.purpose {
@@ -67,7 +73,7 @@ impl Brief<'_> {
         let perspectives = self.perspectives();
         let perspective =
             (!perspectives.is_empty()).then(|| &perspectives[index % perspectives.len()]);
-        let seat = Seat { index, of: seats.len(), round: self.round.number, perspective };
+        let seat = Seat { index, of: seats.len(), round: self.round.number(), perspective };
         let policy = self.rules.mode.policy();
         let role = policy.role(index, seats.len());
         let mut text = self.identity();
@@ -93,7 +99,7 @@ impl Brief<'_> {
     }
 
     fn push_round(&self, text: &mut String, sections: &[&str]) {
-        let number = self.round.number;
+        let number = self.round.number();
         let _ = match self.session.settings.total_rounds {
             Some(total) => write!(text, "\n# This round\nThis is round {number} of {total}."),
             None => write!(text, "\n# This round\nThis is round {number}."),
@@ -112,7 +118,7 @@ impl Brief<'_> {
         let asks = self
             .known()
             .is_some_and(|agent| agent.tools.iter().any(|tool| tool.runs == Runs::RequestContext));
-        if asks && !self.session.is_final_round(self.round.number) {
+        if asks && !self.session.is_final_round(self.round.number()) {
             text.push_str(CONTEXT_RULE);
         }
     }
@@ -139,9 +145,9 @@ impl Brief<'_> {
     }
 
     fn perspectives(&self) -> Vec<Perspective> {
-        let given = [&self.rules.perspectives, &self.session.perspectives];
+        let given = [self.rules.perspectives.as_slice(), self.named];
         match given.into_iter().find(|list| !list.is_empty()) {
-            Some(list) => list.clone(),
+            Some(list) => list.to_vec(),
             None if self.rules.mode == super::Mode::ExpertPanel => Perspective::usual(),
             None => Vec::new(),
         }
@@ -156,12 +162,10 @@ impl Brief<'_> {
         FORM.replace("{stance}", &stance)
     }
 
-    /// What is asked, after what people provided.
-    pub fn ask(&self, provided: &str) -> String {
-        let mut text = provided.to_owned();
-        let _ = write!(text, "The question under debate:\n{}\n", self.session.topic);
-        let focus = self.round.input.as_ref().and_then(|input| input.text.as_ref());
-        if let Some(focus) = focus.filter(|focus| **focus != self.session.topic) {
+    /// What is asked.
+    pub fn ask(&self) -> String {
+        let mut text = format!("The question under debate:\n{}\n", self.session.topic);
+        if let Some(focus) = focus(self.session, &self.round) {
             let _ = write!(text, "\nIn this round, speak to this in particular:\n{focus}\n");
         }
         let panel = panel(self.session, self.rules);
@@ -170,14 +174,14 @@ impl Brief<'_> {
             Purpose::Rank => self.push_answers(&mut text, &panel, true),
             Purpose::Verdict => {
                 self.push_answers(&mut text, &panel, false);
-                panel.push_ranking(&mut text, &self.round.spoken);
+                panel.push_ranking(&mut text, self.round.spoken());
                 text.push_str("Write the verdict.");
             }
             Purpose::Frame => text.push_str("\nName the points of view."),
             Purpose::Analyse => {
                 self.push_answers(&mut text, &panel, false);
                 self.push_failed(&mut text, &panel);
-                let _ = write!(text, "Analyse round {}.", self.round.number);
+                let _ = write!(text, "Analyse round {}.", self.round.number());
             }
             Purpose::Synthesise => {
                 text.push_str("\nThe debate above is to be summed up. Sum it up.")
@@ -188,9 +192,7 @@ impl Brief<'_> {
 
     /// What was said before, in this round; in a parallel round that is nothing.
     fn push_heard(&self, text: &mut String, panel: &Panel<'_>) {
-        let heard: Vec<_> = of(&self.round.spoken, Purpose::Answer)
-            .filter(|spoken| spoken.stage < self.stage)
-            .collect();
+        let heard: Vec<_> = of(self.round.spoken(), Purpose::Answer).collect();
         if !heard.is_empty() {
             text.push_str("\nSaid before you in this round:\n\n");
         }
@@ -203,7 +205,7 @@ impl Brief<'_> {
     /// The answers of this round. Each reader who ranks begins with another one, because what comes
     /// first is liked best.
     fn push_answers(&self, text: &mut String, panel: &Panel<'_>, turned: bool) {
-        let mut answers: Vec<_> = of(&self.round.spoken, Purpose::Answer).collect();
+        let mut answers: Vec<_> = of(self.round.spoken(), Purpose::Answer).collect();
         answers.sort_by_key(|answer| panel.seats.iter().position(|seat| *seat == answer.agent));
         let own = panel.seats.iter().position(|seat| seat == self.agent).unwrap_or_default();
         if turned && !answers.is_empty() {
@@ -221,7 +223,7 @@ impl Brief<'_> {
 
     fn push_failed(&self, text: &mut String, panel: &Panel<'_>) {
         let answered =
-            |seat: &&AgentId| !of(&self.round.spoken, Purpose::Answer).any(|s| s.agent == **seat);
+            |seat: &&AgentId| !of(self.round.spoken(), Purpose::Answer).any(|s| s.agent == **seat);
         let missing: Vec<String> =
             panel.seats.iter().filter(answered).map(|seat| panel.name(seat)).collect();
         if !missing.is_empty() {

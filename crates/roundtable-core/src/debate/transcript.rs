@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::names::Names;
 use super::{Level, Measure, Position, Purpose, Rules, Stance, ranking};
 use crate::id::AgentId;
-use crate::window::Spoken;
+use crate::window::Utterance;
 
 /// A panel, as its transcript needs to know it.
-pub(crate) struct Panel<'a> {
+pub(super) struct Panel<'a> {
     pub rules: &'a Rules,
     pub names: Names,
     pub seats: Vec<AgentId>,
@@ -21,7 +21,7 @@ impl Panel<'_> {
     }
 
     /// An answer, with who gave it, from which side and how surely.
-    pub fn push_answer(&self, text: &mut String, spoken: &Spoken) {
+    pub fn push_answer(&self, text: &mut String, spoken: &Utterance) {
         let position = Position::read(&spoken.text);
         let seat = self.seats.iter().position(|seat| *seat == spoken.agent);
         let title = seat.map(|seat| self.rules.mode.role(seat, self.seats.len()).title);
@@ -31,7 +31,7 @@ impl Panel<'_> {
         }
         let stance = position.stance.map(|stance| format!("stance {}", stance.word()));
         let confidence = position.confidence.map(|value| format!("confidence {value:.2}"));
-        let cut = spoken.partial.then(|| "cut off".to_owned());
+        let cut = spoken.is_partial().then(|| "cut off".to_owned());
         let notes: Vec<String> = [stance, confidence, cut].into_iter().flatten().collect();
         if !notes.is_empty() {
             let _ = write!(text, " ({})", notes.join(", "));
@@ -57,12 +57,17 @@ impl Panel<'_> {
     }
 
     /// What was said in a round, as later rounds read it.
-    pub fn push_round(&self, text: &mut String, spoken: &[Spoken], measure: Option<&Measure>) {
-        for answer in of(spoken, Purpose::Answer) {
+    pub fn push_round<'a>(
+        &self,
+        text: &mut String,
+        spoken: impl Iterator<Item = &'a Utterance> + Clone,
+        measure: Option<&Measure>,
+    ) {
+        for answer in of(spoken.clone(), Purpose::Answer) {
             self.push_answer(text, answer);
         }
-        self.push_ranking(text, spoken);
-        for verdict in of(spoken, Purpose::Verdict) {
+        self.push_ranking(text, spoken.clone());
+        for verdict in of(spoken.clone(), Purpose::Verdict) {
             text.push_str("## The chair's verdict\n");
             self.push_position(text, &Position::read(&verdict.text));
         }
@@ -72,9 +77,14 @@ impl Panel<'_> {
     }
 
     /// What the rankings of a round come to.
-    pub fn push_ranking(&self, text: &mut String, spoken: &[Spoken]) {
-        let read = |ranked: &Spoken| ranking::read(&ranked.text, |name| self.names.find(name));
-        let rankings: Vec<Vec<AgentId>> = of(spoken, Purpose::Rank).filter_map(read).collect();
+    pub fn push_ranking<'a>(
+        &self,
+        text: &mut String,
+        spoken: impl Iterator<Item = &'a Utterance> + Clone,
+    ) {
+        let read = |ranked: &Utterance| ranking::read(&ranked.text, |name| self.names.find(name));
+        let rankings: Vec<Vec<AgentId>> =
+            of(spoken.clone(), Purpose::Rank).filter_map(read).collect();
         let answered: Vec<AgentId> =
             of(spoken, Purpose::Answer).map(|answer| answer.agent.clone()).collect();
         let places = ranking::tally(&rankings, &answered);
@@ -94,7 +104,12 @@ impl Panel<'_> {
     }
 
     /// The figures of a round, without names.
-    fn push_figures(&self, text: &mut String, spoken: &[Spoken], measure: Option<&Measure>) {
+    fn push_figures<'a>(
+        &self,
+        text: &mut String,
+        spoken: impl Iterator<Item = &'a Utterance>,
+        measure: Option<&Measure>,
+    ) {
         let positions: Vec<Position> =
             of(spoken, Purpose::Answer).map(|answer| Position::read(&answer.text)).collect();
         let _ = write!(
@@ -138,7 +153,10 @@ impl Panel<'_> {
 }
 
 /// What was said for a purpose.
-pub(crate) fn of(spoken: &[Spoken], purpose: Purpose) -> impl Iterator<Item = &Spoken> {
+pub(super) fn of<'a>(
+    spoken: impl Iterator<Item = &'a Utterance>,
+    purpose: Purpose,
+) -> impl Iterator<Item = &'a Utterance> {
     let name = purpose.name();
-    spoken.iter().filter(move |spoken| spoken.purpose == name)
+    spoken.filter(move |spoken| spoken.purpose == name)
 }

@@ -7,6 +7,7 @@ use super::{
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::context_request::Priority;
+use crate::job::JobOutcome;
 use crate::stage::Stage;
 use crate::tool::ToolOutcome;
 
@@ -78,8 +79,12 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         | SessionEvent::SessionTakeSelected { number, take } => {
             write!(f, " round {number} take {take}")
         }
-        SessionEvent::SessionImported(record) => {
-            write!(f, " {} with {} rounds", short(&record.topic), record.rounds.len())
+        SessionEvent::SessionImported(imported) => {
+            write!(f, " {} with {} rounds", short(&imported.topic), imported.last)
+        }
+        SessionEvent::StateChanged { patch, note } => {
+            write!(f, " {}", short(&patch.to_string()))?;
+            note.as_ref().map_or(Ok(()), |note| write!(f, " ({note})"))
         }
     }
 }
@@ -88,18 +93,24 @@ fn round(event: &RoundEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         RoundEvent::RoundOpened { number, take: 1, .. } => write!(f, " {number}"),
         RoundEvent::RoundOpened { number, take, .. } => write!(f, " {number} take {take}"),
-        RoundEvent::RoundAsideOpened { number, stages, .. } => {
+        RoundEvent::RoundAsideOpened { number, purpose, stages, .. } => {
             let agent = stages.iter().flat_map(Stage::agents).next();
-            write!(f, " after round {number} for {}", agent.map_or("", |agent| agent.suffix()))
+            let agent = agent.map(|agent| format!(" for {}", agent.suffix())).unwrap_or_default();
+            write!(f, " {purpose} after round {number}{agent}")
         }
         RoundEvent::StagesAdded { stages } => {
             let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
             write!(f, " {}", purposes.join(", "))
         }
-        RoundEvent::RoundMeasured(measure) => {
-            write!(f, " agreement {:.2} by {}", measure.agreement, measure.by)
+        RoundEvent::JobStarted { name, ordinal } => write!(f, " {name} {ordinal}"),
+        RoundEvent::JobFinished { name, ordinal, outcome, .. } => match outcome {
+            JobOutcome::Done { .. } => write!(f, " {name} {ordinal}"),
+            JobOutcome::Failed { error } => write!(f, " {name} {ordinal} failed: {error}"),
+        },
+        RoundEvent::RoundClosed { outcome, note, .. } => {
+            write!(f, " {}", word(outcome))?;
+            note.as_ref().map_or(Ok(()), |note| write!(f, " ({note})"))
         }
-        RoundEvent::RoundClosed { outcome } => write!(f, " {}", word(outcome)),
     }
 }
 

@@ -70,6 +70,11 @@ fn round(value: Value) -> Result<Body, serde_json::Error> {
     RoundEvent::deserialize(value).map(Body::Round)
 }
 
+/// Read, never written: what was measured in rounds of the first log format is the result of a job.
+fn measured(value: Value) -> Result<Body, serde_json::Error> {
+    round(legacy::round_measured(value))
+}
+
 fn turn(value: Value) -> Result<Body, serde_json::Error> {
     TurnEvent::deserialize(value).map(Body::Turn)
 }
@@ -86,8 +91,8 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 33] = [
-    Kind::new("session_opened", session),
+static KINDS: [Kind; 36] = [
+    Kind::new("session_opened", session).after(&[legacy::session_opened]),
     Kind::new("session_forked", session),
     Kind::new("session_input_accepted", session).after(&[same]),
     Kind::new("session_input_dropped", session),
@@ -96,12 +101,15 @@ static KINDS: [Kind; 33] = [
     Kind::new("session_completed", session),
     Kind::new("session_round_superseded", session),
     Kind::new("session_take_selected", session),
-    Kind::new("session_imported", session),
+    Kind::new("session_imported", session).after(&[legacy::session_imported]),
+    Kind::new("state_changed", session),
     Kind::new("round_opened", round).after(&[legacy::round_opened]),
     Kind::new("round_aside_opened", round).after(&[legacy::round_aside_opened]),
     Kind::new("stages_added", round),
-    Kind::new("round_measured", round),
-    Kind::new("round_closed", round),
+    Kind::new("round_measured", measured),
+    Kind::new("job_started", round),
+    Kind::new("job_finished", round),
+    Kind::new("round_closed", round).after(&[same]),
     Kind::new("turn_started", turn),
     Kind::new("turn_ended", turn),
     Kind::new("iteration_opened", iteration),
@@ -151,6 +159,7 @@ impl SessionEvent {
             Self::SessionRoundSuperseded { .. } => "session_round_superseded",
             Self::SessionTakeSelected { .. } => "session_take_selected",
             Self::SessionImported(_) => "session_imported",
+            Self::StateChanged { .. } => "state_changed",
         }
     }
 }
@@ -161,7 +170,8 @@ impl RoundEvent {
             Self::RoundOpened { .. } => "round_opened",
             Self::RoundAsideOpened { .. } => "round_aside_opened",
             Self::StagesAdded { .. } => "stages_added",
-            Self::RoundMeasured(_) => "round_measured",
+            Self::JobStarted { .. } => "job_started",
+            Self::JobFinished { .. } => "job_finished",
             Self::RoundClosed { .. } => "round_closed",
         }
     }

@@ -1,17 +1,64 @@
-//! Rounds of the first log format, whose stages were lists of agents: what a stage was for followed
-//! from the rules of its debate. Frozen: it says what those logs meant when they were written.
+//! The first log format: debates were a part of every session, stages were lists of agents, and what
+//! a stage was for followed from the rules of its debate. Frozen: it says what those logs meant when
+//! they were written. Nothing else in this crate knows a product.
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::debate::{Mode, Purpose, Rules};
 use crate::id::AgentId;
-use crate::settings::Settings;
-use crate::stage::{Name, Stage};
+use crate::settings::{ProgramRef, Settings};
+use crate::stage::{ANSWER, Name, Stage, Tools};
+
+/// The program of sessions whose settings had rules of a debate.
+const DEBATE: Name = Name::constant("debate");
 
 /// The purpose of a stage that was not recorded.
 const UNRECORDED: Name = Name::constant("unrecorded");
+
+const SYNTHESIZE: Name = Name::constant("synthesize");
+
+/// `session_opened`, from version 1 to 2: the rules of a debate are those of its program.
+pub(super) fn session_opened(mut data: Value) -> Value {
+    let settings = data.get_mut("settings").and_then(Value::as_object_mut);
+    if let Some(settings) = settings
+        && let Some(rules) = settings.remove("debate").filter(|rules| !rules.is_null())
+    {
+        settings.insert("program".to_owned(), json!({ "name": DEBATE, "rules": rules }));
+    }
+    data
+}
+
+/// `session_imported`, from version 1 to 2: all were records of debates.
+#[expect(clippy::needless_pass_by_value, reason = "the form of every upcaster")]
+pub(super) fn session_imported(data: Value) -> Value {
+    let rounds = data.get("rounds").and_then(Value::as_array).map(Vec::as_slice);
+    let rounds = rounds.unwrap_or_default();
+    let completed = rounds.iter().filter(|round| round["outcome"] == "completed").count();
+    json!({
+        "program": DEBATE,
+        "topic": data.get("topic").cloned().unwrap_or_default(),
+        "total_rounds": data.get("totalRounds").cloned().unwrap_or_default(),
+        "completed": completed,
+        "last": rounds.last().map_or(json!(0), |round| round["number"].clone()),
+        "data": data,
+    })
+}
+
+/// `round_measured`: what was measured is the result of the first job of its round.
+pub(super) fn round_measured(mut event: Value) -> Value {
+    let data = event.get_mut("data").map(Value::take).unwrap_or_default();
+    let ends = data.get("exit").and_then(Value::as_str).map(|exit| match exit {
+        "agreement" => "consensus: the panel agrees (agreement of 0.9 or more)",
+        "convergence" => "consensus: nobody's position changed in two rounds in a row",
+        _ => "consensus: everyone is sure (confidence of 0.85 or more)",
+    });
+    let mut finished = json!({ "name": "measure", "ordinal": 1, "outcome": "done", "data": data });
+    if let (Some(ends), Some(map)) = (ends, finished.as_object_mut()) {
+        map.insert("ends".to_owned(), json!(ends));
+    }
+    json!({ "kind": "job_finished", "data": finished })
+}
 
 /// `round_opened`, from version 1 to 2.
 pub(super) fn round_opened(mut data: Value) -> Value {
@@ -27,10 +74,10 @@ pub(super) fn round_opened(mut data: Value) -> Value {
 pub(super) fn round_aside_opened(mut data: Value) -> Value {
     if let Some(map) = data.as_object_mut() {
         let agents = Value::Array(map.remove("agent").into_iter().collect());
-        let purpose = Purpose::Synthesise.name();
         let seats = seats(&agents);
-        let stage = json!({ "purpose": purpose, "seats": seats, "public": false, "tools": "none" });
-        map.insert("purpose".to_owned(), json!(purpose));
+        let stage =
+            json!({ "purpose": SYNTHESIZE, "seats": seats, "public": false, "tools": "none" });
+        map.insert("purpose".to_owned(), json!(SYNTHESIZE));
         map.insert("stages".to_owned(), json!([stage]));
     }
     data
@@ -46,30 +93,41 @@ pub fn stages<'a>(stages: &'a [Stage], settings: &Settings) -> Cow<'a, [Stage]> 
     if stages.iter().all(|stage| stage.purpose != UNRECORDED) {
         return Cow::Borrowed(stages);
     }
-    let filled = |index: usize| match &settings.debate {
-        Some(rules) => purpose(rules, index, stages),
-        None => Purpose::Answer,
-    };
+    let ProgramRef { name, rules } = &settings.program;
+    let rules = rules.as_object().filter(|_| *name == DEBATE);
     let stage = |(index, stage): (usize, &Stage)| {
+        let purpose = rules.map_or(ANSWER, |rules| purpose(rules, index, stage));
         let agents = stage.agents().cloned();
-        let purpose = filled(index);
-        let judges = matches!(purpose, Purpose::Rank | Purpose::Verdict | Purpose::Analyse);
-        Stage { if_answered: judges, ..purpose.stage(agents) }
+        filled(purpose, agents)
     };
     stages.iter().enumerate().map(stage).collect()
 }
 
+/// A stage, with the rules that its purpose had.
+fn filled(purpose: Name, agents: impl IntoIterator<Item = AgentId>) -> Stage {
+    let judges = ["rank", "verdict", "analyze"].contains(&purpose.as_str());
+    let answers = purpose == ANSWER;
+    Stage {
+        public: answers || purpose.as_str() == "verdict",
+        counts: answers,
+        tools: if answers { Tools::Own } else { Tools::None },
+        if_answered: judges,
+        ..Stage::new(purpose, agents)
+    }
+}
+
 /// What a stage was for. Analyst and chair have no seat, so whether they are in it tells.
-fn purpose(rules: &Rules, index: usize, stages: &[Stage]) -> Purpose {
-    let has = |agent: &Option<AgentId>| {
-        let agent = agent.as_ref();
-        agent.is_some_and(|agent| stages.get(index).is_some_and(|s| s.agents().any(|a| a == agent)))
+fn purpose(rules: &Map<String, Value>, index: usize, stage: &Stage) -> Name {
+    let has = |judge: &str| {
+        let judge = rules.get(judge).and_then(Value::as_str);
+        judge.is_some_and(|judge| stage.agents().any(|agent| agent.as_str() == judge))
     };
-    if has(&rules.analyst) {
-        return if index == 0 { Purpose::Frame } else { Purpose::Analyse };
+    if has("analyst") {
+        return if index == 0 { Name::constant("frame") } else { Name::constant("analyze") };
     }
-    if has(&rules.chair) {
-        return Purpose::Verdict;
+    if has("chair") {
+        return Name::constant("verdict");
     }
-    if rules.mode == Mode::Council && index > 0 { Purpose::Rank } else { Purpose::Answer }
+    let council = rules.get("mode").and_then(Value::as_str) == Some("council");
+    if council && index > 0 { Name::constant("rank") } else { ANSWER }
 }

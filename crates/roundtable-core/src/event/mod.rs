@@ -14,14 +14,14 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::budget::{Charge, Exhausted, Limits, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
-use crate::debate::{Measure, Record};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, SessionId, ToolCallId, TurnId};
+use crate::job::JobOutcome;
 use crate::message::{Citation, Image, Reasoning};
 use crate::message_context::MessageContext;
 use crate::prompt::OutputSchema;
 use crate::scope::Place;
-use crate::settings::{Kind, Settings};
+use crate::settings::Settings;
 use crate::stage::{Name, Stage};
 use crate::tool::{Effect, ToolOutcome};
 
@@ -102,8 +102,8 @@ pub struct Origin {
 /// How a session begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
-    /// What kind of session it is.
-    pub kind: Kind,
+    /// What kind of session it is: the name of its product.
+    pub kind: Name,
     /// The topic or title.
     pub topic: String,
     /// Who takes part, in seat order.
@@ -116,6 +116,24 @@ pub struct Opening {
     /// For which tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
+}
+
+/// The record of a session that was held elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The program that can read it; also what kind of session it is.
+    pub program: Name,
+    /// The topic or title.
+    pub topic: String,
+    /// After how many rounds it was to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_rounds: Option<u32>,
+    /// How many rounds were completed.
+    pub completed: u32,
+    /// The number of the last round.
+    pub last: u32,
+    /// The record, as its program writes it.
+    pub data: Value,
 }
 
 /// Something that opens a round: a message, or the wish to go on without one.
@@ -184,8 +202,16 @@ pub enum SessionEvent {
         /// The take that counts.
         take: u32,
     },
-    /// It began, and is over, as the record of a debate that was held elsewhere.
-    SessionImported(Box<Record>),
+    /// It began, and is over, as the record of one that was held elsewhere.
+    SessionImported(Box<Imported>),
+    /// The state of its program changed; in a round or an aside where the place says so.
+    StateChanged {
+        /// What changed, as a merge patch (RFC 7396).
+        patch: Value,
+        /// What was not recorded of the change, and why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
 }
 
 /// How a round ended.
@@ -227,10 +253,10 @@ pub enum RoundEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Said>,
     },
-    /// Something is done between rounds, for the session and not in it: it has no number of its own
-    /// and no message.
+    /// Something is done beside the rounds, for the session and not in it: it has no number of its
+    /// own and no message, and holds nobody up.
     RoundAsideOpened {
-        /// The last round before it.
+        /// The round that it is about.
         number: u32,
         /// The take of that round.
         take: u32,
@@ -246,12 +272,36 @@ pub enum RoundEvent {
         /// The stages, one after another.
         stages: Vec<Stage>,
     },
-    /// It was measured how far the panel agrees.
-    RoundMeasured(Measure),
+    /// Something has to be computed for it.
+    JobStarted {
+        /// What, in the program's own word.
+        name: Name,
+        /// Which job of this round or aside, from 1.
+        ordinal: u32,
+    },
+    /// That was computed, or could not be.
+    JobFinished {
+        /// What, in the program's own word.
+        name: Name,
+        /// Which job of this round or aside.
+        ordinal: u32,
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: JobOutcome,
+        /// Why the session ends with the round. Only rounds of the first log format say it here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ends: Option<String>,
+    },
     /// It ended.
     RoundClosed {
         /// How.
         outcome: RoundOutcome,
+        /// Why the session ends with it, if it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ends: Option<String>,
+        /// What people should know of how it went.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
 }
 

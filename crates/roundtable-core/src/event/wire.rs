@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn a_known_kind_in_a_newer_version_is_unknown() {
         let event = read(
-            r#"{"seq":1,"at":"2026-01-01T00:00:00Z","kind":"round_closed","v":2,"data":{"how":"well"}}"#,
+            r#"{"seq":1,"at":"2026-01-01T00:00:00Z","kind":"round_closed","v":3,"data":{"how":"well"}}"#,
         );
-        assert!(matches!(event.body, Body::Unknown { version: 2, .. }));
+        assert!(matches!(event.body, Body::Unknown { version: 3, .. }));
     }
 
     #[test]

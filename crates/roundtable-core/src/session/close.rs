@@ -9,6 +9,7 @@ use crate::event::{
 use crate::id::{ContextRequestId, ToolCallId};
 use crate::input::{Env, Unanswered};
 use crate::iteration::Phase;
+use crate::job::{Job, JobOutcome};
 use crate::round::Round;
 use crate::scope::Place;
 use crate::tool::ToolOutcome;
@@ -16,7 +17,7 @@ use crate::tool_call::{Phase as CallPhase, ToolCall};
 use crate::turn::Turn;
 
 impl Session {
-    /// Cuts the open round off; what exists is kept.
+    /// Cuts the open round off; what exists is kept. What is done beside it goes on.
     pub(crate) fn close_round(&self, env: &Env, drafts: &mut Vec<Draft>) {
         let Some(round) = &self.round else { return };
         let mut number = self.last_message;
@@ -32,8 +33,11 @@ impl Session {
             let said = words.map(|seq| Said { number, seq });
             drafts.push((round.place().turn(&seat.id), ended(seat, said)));
         }
-        let outcome = RoundOutcome::Incomplete;
-        drafts.push((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })));
+        if let Some(job) = &round.job {
+            drafts.push((round.place(), unfinished(job, "it was cut off")));
+        }
+        let cut = closed(RoundOutcome::Incomplete, None, round.notes.iter().cloned());
+        drafts.push((round.place(), cut));
     }
 
     /// Ends a child turn with everything that is open in it.
@@ -132,8 +136,7 @@ impl Session {
 
     /// Where a tool call of an open turn is.
     pub(crate) fn place_of_call(&self, id: &ToolCallId) -> Option<Place> {
-        let round = self.round.as_ref()?;
-        let (turn, _) = round.find_call(id)?;
+        let (round, turn, _) = self.find_call(id)?;
         let iteration = turn.iteration.as_ref()?;
         Some(round.place().turn(&turn.id).iteration(&iteration.id).tool_call(id))
     }
@@ -157,6 +160,24 @@ pub(crate) fn broken_off(partial: &str) -> Unanswered {
 fn ended(turn: &Turn, said: Option<Said>) -> Body {
     let outcome = turn.ending.clone().unwrap_or(TurnOutcome::Cancelled);
     Body::Turn(TurnEvent::TurnEnded { outcome, said })
+}
+
+/// A job that nobody waits for any longer.
+pub(crate) fn unfinished(job: &Job, why: &str) -> Body {
+    let outcome = JobOutcome::Failed { error: why.to_owned() };
+    let (name, ordinal) = (job.name.clone(), job.ordinal);
+    Body::Round(RoundEvent::JobFinished { name, ordinal, outcome, ends: None })
+}
+
+/// A round or an aside ends, with all that people should know of it.
+pub(crate) fn closed(
+    outcome: RoundOutcome,
+    ends: Option<String>,
+    notes: impl IntoIterator<Item = String>,
+) -> Body {
+    let notes: Vec<String> = notes.into_iter().collect();
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    Body::Round(RoundEvent::RoundClosed { outcome, ends, note })
 }
 
 pub(crate) fn finished(outcome: ToolOutcome) -> Body {

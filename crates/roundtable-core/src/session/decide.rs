@@ -2,30 +2,45 @@
 
 use super::{Draft, Session};
 use crate::input::{Command, Env, Input, Report};
+use crate::program::Programs;
 use crate::reject::Reject;
+use crate::window::Window;
 
 impl Session {
     /// What an input makes happen. What follows from that is [`Session::follow`]'s part.
     ///
     /// # Errors
     /// [`Reject`] when the input is refused; nothing happens then.
-    pub(crate) fn decide(&self, input: &Input, env: &Env) -> Result<Vec<Draft>, Reject> {
+    pub(crate) fn decide(
+        &self,
+        input: &Input,
+        env: &Env,
+        window: &Window,
+        programs: &Programs,
+    ) -> Result<Vec<Draft>, Reject> {
         if self.newer {
             return Err(Reject::Newer);
         }
         match input {
-            Input::Command(command) => self.decide_command(command, env),
+            Input::Command(command) => self.decide_command(command, env, window, programs),
             Input::Report(_) if !self.opened => self.not_found(),
             Input::Report(report) => self.decide_report(report, env),
         }
     }
 
-    fn decide_command(&self, command: &Command, env: &Env) -> Result<Vec<Draft>, Reject> {
+    fn decide_command(
+        &self,
+        command: &Command,
+        env: &Env,
+        window: &Window,
+        programs: &Programs,
+    ) -> Result<Vec<Draft>, Reject> {
         match command {
-            Command::Open(opening) => self.open(opening),
+            Command::Open(opening) => self.open(opening, programs),
             Command::Fork { origin, agents } => self.fork(origin, agents.as_deref()),
-            Command::Import(record) => self.import(record),
+            Command::Import(imported) => self.import_record(imported, programs),
             _ if !self.opened => self.not_found(),
+            _ if programs.missing(self).is_some() => Err(self.cannot_play()),
             Command::Say(say) => self.say(say, env),
             Command::Provide(results) => self.provide(results),
             Command::Contribute { iteration, text } => self.contribute(iteration, text, env),
@@ -36,7 +51,17 @@ impl Session {
             Command::Regenerate => self.regenerate(),
             Command::Rewind { number } => self.rewind(*number),
             Command::SelectTake { number, take } => self.select_take(*number, *take),
-            Command::Synthesise { agent } => self.synthesise(agent.as_ref()),
+            Command::Act { name, data } => self.act(name, data, window, programs.of(self)),
+        }
+    }
+
+    /// A program that is not here decides nothing: the session can be read.
+    fn cannot_play(&self) -> Reject {
+        let name = &self.settings.program.name;
+        Reject::Invalid {
+            what: format!(
+                "this process has no program \"{name}\", so it can only read the session"
+            ),
         }
     }
 
@@ -65,7 +90,7 @@ impl Session {
             Report::Publish { tool_call, ordinal, topic, data } => {
                 self.publish(tool_call, *ordinal, topic, data)
             }
-            Report::Measured { round, measure } => self.measured(round, measure),
+            Report::JobRan { round, ordinal, outcome } => self.job_ran(round, *ordinal, outcome),
             Report::Woke => Ok(self.woke(env)),
             Report::WriterChanged => Ok(self.writer_changed(env)),
         }

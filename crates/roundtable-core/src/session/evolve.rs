@@ -1,18 +1,22 @@
 //! The fold: what an event makes of the state. Total and infallible; an event about something
 //! that is not open changes nothing.
 
-use super::{ANSWERED, Mark, Session, Status, Waiting};
+use serde_json::Value;
+
+use super::{ANSWERED, AsideKey, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
 use crate::context_request::{About, ContextRequest, Priority};
 use crate::event::{
-    Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome,
-    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
+    Body, ContextEvent, Event, Imported, IterationEvent, IterationOutcome, RoundEvent,
+    RoundOutcome, SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
-use crate::id::TurnId;
+use crate::id::{RoundId, TurnId};
 use crate::iteration::{Iteration, Phase};
-use crate::round::Round;
+use crate::job::Job;
+use crate::round::{Opened, Round};
 use crate::scope::Place;
 use crate::session::report::action_digest;
+use crate::state;
 use crate::tool::{Effect, Runs};
 use crate::tool_call::{Child, Phase as CallPhase, ToolCall};
 use crate::turn::Turn;
@@ -37,7 +41,7 @@ impl Session {
         match body {
             SessionEvent::SessionOpened(opening) => {
                 self.opened = true;
-                self.kind = opening.kind;
+                self.kind.clone_from(&opening.kind);
                 self.topic.clone_from(&opening.topic);
                 self.agents.clone_from(&opening.agents);
                 self.settings = opening.settings.clone();
@@ -51,6 +55,8 @@ impl Session {
                 self.status = Status::Active;
                 self.waiting.clear();
                 self.redo = None;
+                // What is under way beside the rounds is the origin's.
+                self.asides.clear();
                 self.account = Account::new(self.settings.session_limits);
                 // A round that is run again here answers here, not in the conversation it is from.
                 for mark in &mut self.marks {
@@ -74,26 +80,73 @@ impl Session {
                 self.supersede(*number, *take, *redo)
             }
             SessionEvent::SessionTakeSelected { number, take } => self.select(*number, *take),
-            SessionEvent::SessionImported(record) => self.imported(record),
+            SessionEvent::SessionImported(imported) => self.import(imported),
+            SessionEvent::StateChanged { patch, note } => {
+                self.change_state(&event.place, patch, note.as_ref());
+            }
+        }
+    }
+
+    /// A session that was held elsewhere. It has no agents here, so nobody needs their models.
+    fn import(&mut self, imported: &Imported) {
+        self.opened = true;
+        self.kind.clone_from(&imported.program);
+        self.topic.clone_from(&imported.topic);
+        self.settings.total_rounds = imported.total_rounds;
+        self.settings.program.name.clone_from(&imported.program);
+        self.status = Status::Completed;
+        self.rounds_completed = imported.completed;
+        self.completed_before = imported.completed;
+        self.last_number = imported.last;
+    }
+
+    /// Changes the state of the program. The mark of the round in which that happens knows the way
+    /// back; what an aside changes stays.
+    fn change_state(&mut self, place: &Place, patch: &Value, note: Option<&String>) {
+        let after = merged(&self.state, patch);
+        let round = self.round.as_ref().filter(|round| place.round.as_ref() == Some(&round.id));
+        if let Some(mark) = round.and(self.marks.back_mut()) {
+            let before = merged(&self.state, &mark.patch);
+            mark.patch = state::diff(&after, &before);
+        }
+        let before = std::mem::replace(&mut self.state, after);
+        let scopes = self.round.iter_mut().chain(&mut self.asides);
+        for turn in scopes.flat_map(|scope| &mut scope.turns) {
+            turn.state.get_or_insert_with(|| before.clone());
+        }
+        if let Some(scope) = self.scope_at(place) {
+            scope.notes.extend(note.cloned());
         }
     }
 
     fn supersede(&mut self, number: u32, take: u32, redo: bool) {
-        let Some(mark) =
-            self.marks.iter_mut().find(|mark| mark.number == number && mark.take == take)
-        else {
-            return;
-        };
-        mark.active = false;
-        self.redo = redo.then(|| mark.clone());
+        let Some(index) = self.marks.iter().position(|mark| mark.is(number, take)) else { return };
+        self.set_active(index, false);
+        self.redo = redo.then(|| self.marks[index].clone());
         self.recount();
     }
 
     fn select(&mut self, number: u32, take: u32) {
-        for mark in self.marks.iter_mut().filter(|mark| mark.number == number) {
-            mark.active = mark.take == take;
+        let of_number = |mark: &Mark| mark.number == number;
+        let others: Vec<usize> = (0..self.marks.len())
+            .filter(|index| of_number(&self.marks[*index]) && self.marks[*index].take != take)
+            .collect();
+        others.into_iter().for_each(|index| self.set_active(index, false));
+        if let Some(index) = self.marks.iter().position(|mark| mark.is(number, take)) {
+            self.set_active(index, true);
         }
         self.recount();
+    }
+
+    /// Lets a take count or not, and the state of the program with it.
+    fn set_active(&mut self, index: usize, active: bool) {
+        let Some(mark) = self.marks.get_mut(index).filter(|mark| mark.active != active) else {
+            return;
+        };
+        mark.active = active;
+        let other = merged(&self.state, &mark.patch);
+        mark.patch = state::diff(&other, &self.state);
+        self.state = other;
     }
 
     /// Counts from the rounds that count. Those that left the window can no longer change.
@@ -134,59 +187,84 @@ impl Session {
                         .chain(answered)
                         .collect(),
                     outcome: None,
-                    exit: None,
+                    ends: None,
+                    patch: state::empty(),
                 });
                 self.last_number = *number;
                 self.last_message = self.last_message.max(said.map_or(0, |said| said.number));
-                self.round = Some(Round {
+                self.round = Some(Round::from(Opened {
                     id,
                     number: *number,
                     take: *take,
                     input: input.clone(),
                     stages: legacy::stages(stages, &self.settings).into_owned(),
-                    stage: 0,
-                    begun: 0,
-                    done: 0,
-                    answered: 0,
-                    opened_at: event.at,
-                    account: Account::new(self.settings.round_limits),
-                    turns: Vec::new(),
-                    aside: false,
-                    measured: false,
-                });
+                    aside: None,
+                    limits: self.settings.round_limits,
+                    since: event.seq,
+                    at: event.at,
+                }));
             }
-            RoundEvent::RoundAsideOpened { number, take, stages, input, .. } => {
+            RoundEvent::RoundAsideOpened { number, take, purpose, stages, input } => {
                 let Some(id) = event.place.round.clone() else { return };
-                self.asides += 1;
-                self.round = Some(self.aside(id, *number, *take, stages.clone(), input, event.at));
+                self.asides_opened += 1;
+                self.asides.push(Round::from(Opened {
+                    id,
+                    number: *number,
+                    take: *take,
+                    input: input.clone(),
+                    stages: stages.clone(),
+                    aside: Some(AsideKey::new(purpose.clone(), *number, *take, stages)),
+                    limits: self.settings.round_limits,
+                    since: event.seq,
+                    at: event.at,
+                }));
             }
             RoundEvent::StagesAdded { stages } => {
-                if let Some(round) = &mut self.round {
-                    round.stages.extend(stages.iter().cloned());
+                if let Some(scope) = self.scope_at(&event.place) {
+                    scope.stages.extend(stages.iter().cloned());
                 }
             }
-            RoundEvent::RoundMeasured(measure) => {
-                if let Some(round) = &mut self.round {
-                    round.measured = true;
-                }
-                if let Some(mark) = self.marks.back_mut() {
-                    mark.exit = measure.exit;
+            RoundEvent::JobStarted { name, ordinal } => {
+                let Some(scope) = self.scope_at(&event.place) else { return };
+                scope.jobs = *ordinal;
+                scope.job = Some(Job { name: name.clone(), ordinal: *ordinal });
+            }
+            RoundEvent::JobFinished { ordinal, ends, .. } => {
+                let Some(scope) = self.scope_at(&event.place) else { return };
+                scope.jobs = scope.jobs.max(*ordinal);
+                scope.job.take_if(|job| job.ordinal == *ordinal);
+                let in_round = scope.aside.is_none();
+                if let Some(mark) = self.marks.back_mut().filter(|_| in_round && ends.is_some()) {
+                    mark.ends.clone_from(ends);
                 }
             }
-            RoundEvent::RoundClosed { outcome } => {
-                let closed = self.round.take();
-                if let Some(aside) = closed.filter(|round| round.aside) {
-                    return self.close_aside(&aside, *outcome);
-                }
-                // Nothing runs between rounds. What is still set aside was settled by an event
-                // whose body has been erased.
-                self.account.settle_rest();
-                if let Some(mark) = self.marks.back_mut() {
-                    mark.outcome = Some(*outcome);
-                }
-                self.trim();
-                self.recount();
+            RoundEvent::RoundClosed { outcome, ends, .. } => {
+                let Some(id) = &event.place.round else { return };
+                self.close_scope(id, *outcome, ends.as_ref());
             }
+        }
+    }
+
+    fn close_scope(&mut self, id: &RoundId, outcome: RoundOutcome, ends: Option<&String>) {
+        let Some(_) = self.round.take_if(|round| round.id == *id) else {
+            self.close_aside(id, outcome);
+            self.trim();
+            return self.settle_rest();
+        };
+        self.settle_rest();
+        if let Some(mark) = self.marks.back_mut() {
+            mark.outcome = Some(outcome);
+            mark.ends = ends.cloned().or(mark.ends.take());
+        }
+        self.trim();
+        self.recount();
+    }
+
+    /// Nothing runs while nothing is open. What is still set aside then was settled by an event
+    /// whose body has been erased.
+    fn settle_rest(&mut self) {
+        if self.scopes().next().is_none() {
+            self.account.settle_rest();
         }
     }
 
@@ -199,7 +277,7 @@ impl Session {
     /// Lets go of the rounds that no prompt will draw on any more, all takes of a number together:
     /// after a rewind they do not stand side by side.
     fn trim(&mut self) {
-        let left = self.settings.left_behind(self.last_number);
+        let left = self.left_behind(self.last_number, None);
         let gone = self.marks.iter().filter(|mark| mark.number <= left);
         let counts = |mark: &&Mark| mark.active && mark.outcome == Some(RoundOutcome::Completed);
         self.completed_before += u32::try_from(gone.filter(counts).count()).unwrap_or(u32::MAX);
@@ -211,7 +289,7 @@ impl Session {
         match body {
             TurnEvent::TurnStarted { agent, task } => {
                 let limits = self.find_agent(agent).map(|agent| agent.limits).unwrap_or_default();
-                let Some(round) = &mut self.round else { return };
+                let Some(round) = self.scope_at(&event.place) else { return };
                 let parent = task.tool_call().cloned();
                 let depth = parent
                     .as_ref()
@@ -242,11 +320,12 @@ impl Session {
                     iteration: None,
                     words: None,
                     ending: None,
+                    state: None,
                 });
             }
             TurnEvent::TurnEnded { outcome, said } => {
                 self.last_message = self.last_message.max(said.map_or(0, |said| said.number));
-                let Some(round) = &mut self.round else { return };
+                let Some(round) = self.scope_at(&event.place) else { return };
                 let Some(index) = round.turns.iter().position(|turn| turn.id == *id) else {
                     return;
                 };
@@ -286,7 +365,6 @@ impl Session {
             IterationEvent::ModelCallRetried { .. } => self.settle_retried(event),
             IterationEvent::ModelCallFinished { calls, text, .. } => {
                 self.note_words(event, text, *calls == 0);
-                self.note_perspectives(event, text);
                 let phase = if *calls > 0 { Phase::AwaitingTools(Vec::new()) } else { Phase::Over };
                 self.settle(event, phase);
                 if *calls == 0 {
@@ -408,14 +486,15 @@ impl Session {
     }
 
     fn set_call_phase(&mut self, id: &crate::id::ToolCallId, phase: CallPhase) {
-        let turns = self.round.as_mut().map(|round| round.turns.iter_mut()).into_iter().flatten();
+        let scopes = self.round.iter_mut().chain(&mut self.asides);
+        let turns = scopes.flat_map(|scope| &mut scope.turns);
         if let Some(call) = turns.filter_map(|turn| turn.find_call_mut(id)).next() {
             call.phase = phase;
         }
     }
 
     fn turn_at(&mut self, place: &Place) -> Option<&mut Turn> {
-        self.round.as_mut()?.find_turn_mut(place.turn.as_ref()?)
+        self.scope_at(place)?.find_turn_mut(place.turn.as_ref()?)
     }
 
     fn iteration_at(&mut self, place: &Place) -> Option<&mut Iteration> {
@@ -441,7 +520,8 @@ impl Session {
     /// for it, the round's and the session's.
     fn each_account(&mut self, place: &Place, change: impl Fn(&mut Account)) {
         change(&mut self.account);
-        let (Some(round), Some(turn)) = (&mut self.round, &place.turn) else { return };
+        let Some(turn) = &place.turn else { return };
+        let Some(round) = self.scope_at(place) else { return };
         change(&mut round.account);
         for id in round.line_of(turn) {
             if let Some(turn) = round.find_turn_mut(&id) {
@@ -449,6 +529,12 @@ impl Session {
             }
         }
     }
+}
+
+fn merged(state: &Value, patch: &Value) -> Value {
+    let mut state = state.clone();
+    state::merge(&mut state, patch);
+    state
 }
 
 /// A turn began: its seat is taken, or the tool call that waits for it knows it.

@@ -6,23 +6,25 @@
 //! where a crash left off.
 
 use super::command::superseded;
+use super::stages::Opens;
 use super::{Draft, Session, Status, Waiting};
 use crate::budget::{Exhausted, Fit, Spend};
 use crate::event::{
-    Accepted, Body, IterationEvent, IterationOutcome, PromptRecord, RoundEvent, RoundOutcome, Said,
-    SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome,
+    Accepted, Body, IterationEvent, IterationOutcome, PromptRecord, RoundOutcome, Said,
+    SessionEvent, ToolCallEvent, TurnEvent, TurnOutcome,
 };
-use crate::id::{IterationId, RoundId, TurnId};
+use crate::id::{IterationId, TurnId};
 use crate::input::Env;
 use crate::iteration::{Iteration, Phase};
 use crate::live::Starts;
 use crate::message_context::MessageContext;
+use crate::program::AnyProgram;
 use crate::round::Round;
 use crate::scope::Place;
 use crate::session::close::finished;
 use crate::session::wants::is_awaited;
-use crate::stage::Seat;
 use crate::turn::{Turn, exceeded};
+use crate::window::Window;
 
 /// What a model call would be made with.
 pub(crate) struct Prepared {
@@ -33,38 +35,56 @@ pub(crate) struct Prepared {
 /// Makes the prompt of an open turn.
 pub(crate) type Prepare<'a> = &'a dyn Fn(&TurnId) -> Option<Prepared>;
 
+/// What decisions draw on besides the state.
+pub(crate) struct With<'a> {
+    pub window: &'a Window,
+    pub program: &'a dyn AnyProgram,
+    pub prepare: Prepare<'a>,
+    pub starts: Starts,
+}
+
 impl Session {
-    /// The next event that is due, if one is.
-    pub(crate) fn follow(&self, starts: Starts, prepare: Prepare<'_>, env: &Env) -> Option<Draft> {
+    /// The next events that are due, decided together; none when nothing is.
+    pub(crate) fn follow(&self, with: &With<'_>, env: &Env) -> Vec<Draft> {
         if !self.opened || self.newer {
-            return None;
+            return Vec::new();
         }
-        let Some(round) = &self.round else { return self.follow_session() };
-        let turns = round.turns.iter();
+        for scope in self.scopes_at_work() {
+            let due = self.follow_scope(scope, with, env);
+            if !due.is_empty() {
+                return due;
+            }
+        }
+        if self.round.is_some() { Vec::new() } else { self.follow_session(with) }
+    }
+
+    fn follow_scope(&self, scope: &Round, with: &With<'_>, env: &Env) -> Vec<Draft> {
         // A draining engine starts nothing, except for handlers that run: those have to end first.
-        let prepare =
-            |turn: &Turn| (starts == Starts::Allowed || is_awaited(round, turn)).then_some(prepare);
-        turns
-            .map(|turn| self.follow_turn(round, turn, prepare(turn), env))
-            .find_map(|due| due)
-            .or_else(|| self.follow_round(round))
+        let prepare = |turn: &Turn| {
+            (with.starts == Starts::Allowed || is_awaited(scope, turn)).then_some(with.prepare)
+        };
+        let due = |turn: &Turn| self.follow_turn(scope, turn, prepare(turn), env);
+        match scope.turns.iter().find_map(due) {
+            Some(draft) => vec![draft],
+            None => self.follow_stages(scope, with),
+        }
     }
 
     /// Between rounds: the next one opens, or the session is over.
-    fn follow_session(&self) -> Option<Draft> {
+    fn follow_session(&self, with: &With<'_>) -> Vec<Draft> {
         if self.status != Status::Active || self.required().next().is_some() {
-            return None;
+            return Vec::new();
         }
         if let Some(reason) = self.is_over_because() {
-            let completed = SessionEvent::SessionCompleted { reason: reason.to_owned() };
-            return self
-                .drop_waiting()
-                .next()
-                .or(Some((Place::session(), Body::Session(completed))));
+            let completed = SessionEvent::SessionCompleted { reason };
+            let mut drafts: Vec<Draft> = self.drop_waiting().collect();
+            drafts.push((Place::session(), Body::Session(completed)));
+            return drafts;
         }
         if let Some(failed) = self.failed_round().filter(|_| self.redo.is_none()) {
             // It is run again when someone asks for a round, not by itself.
-            return self.waiting.front().map(|_| superseded(failed.number, failed.take, true));
+            let again = self.waiting.front().map(|_| superseded(failed.number, failed.take, true));
+            return again.into_iter().collect();
         }
         let number = self.last_number + 1;
         let take = self.next_take(number);
@@ -78,19 +98,16 @@ impl Session {
             }
             (Some(mark), None) => (mark.input.clone(), mark.said),
             (None, Some(next)) => (next.context.clone(), next.has_text.then_some(message(next))),
-            (None, None) => return self.go_on(number, take),
+            (None, None) => return self.go_on(number, take).into_iter().collect(),
         };
-        let id = RoundId::derive(self.id.as_str(), format_args!("{number}.{take}"));
-        let stages = self.stages(number);
-        let opened = RoundEvent::RoundOpened { number, take, stages, input, said };
-        Some((Place::round(&id), Body::Round(opened)))
+        self.open_round(Opens { number, take, input, said }, with)
     }
 
     /// Why no more rounds will open, if that is so. A round in which nobody could answer does not
     /// count, so it is never the last.
-    fn is_over_because(&self) -> Option<&'static str> {
-        if let Some(exit) = self.agreed() {
-            return Some(exit.reason());
+    fn is_over_because(&self) -> Option<String> {
+        if let Some(ends) = self.ends() {
+            return Some(ends.to_owned());
         }
         let total = self.settings.total_rounds?;
         if self.redo.is_some() || self.failed_round().is_some() || self.last_number < total {
@@ -98,10 +115,20 @@ impl Session {
         }
         let last = self.marks.iter().filter(|mark| mark.active).max_by_key(|mark| mark.number);
         let outcome = last.and_then(|mark| mark.outcome);
-        Some(match outcome {
+        let reason = match outcome {
             Some(RoundOutcome::Incomplete) => "the last round was stopped",
             Some(RoundOutcome::Completed | RoundOutcome::Failed) | None => "all rounds are done",
-        })
+        };
+        Some(reason.to_owned())
+    }
+
+    /// Why the session ends here, if its last round says so. A message that waits goes first.
+    fn ends(&self) -> Option<&str> {
+        if self.redo.is_some() || !self.waiting.is_empty() {
+            return None;
+        }
+        let active = self.marks.iter().filter(|mark| mark.active);
+        active.max_by_key(|mark| mark.number)?.ends.as_deref()
     }
 
     /// Goes on by itself, where the session is set so and the last round was completed.
@@ -227,34 +254,16 @@ impl Session {
             }
         }
         match worst {
-            Fit::Later(budget) if !self.may_give_back(round) => Fit::No(budget),
+            Fit::Later(budget) if !self.may_give_back() => Fit::No(budget),
             worst => worst,
         }
     }
 
     /// Whether a call is under way that may cost less than it could. A turn that waits for the model
     /// of whoever calls may wait for ever, so nobody waits for what it gives back.
-    fn may_give_back(&self, round: &Round) -> bool {
+    fn may_give_back(&self) -> bool {
         let runs = |turn: &Turn| turn.awaits_model() && !self.waits_for_host(turn);
-        round.turns.iter().any(runs)
-    }
-
-    /// The next seat begins, stages are added, or the round is over.
-    fn follow_round(&self, round: &Round) -> Option<Draft> {
-        if let Some(Seat { agent, .. }) = round.next_seat() {
-            let task = Task::Seat { stage: round.stage, seat: round.begun };
-            let place = round.place().turn(&task.turn_id(round.id.as_str()));
-            return Some((
-                place,
-                Body::Turn(TurnEvent::TurnStarted { agent: agent.clone(), task }),
-            ));
-        }
-        let stages = self.more_stages(round);
-        if !stages.is_empty() {
-            return Some((round.place(), Body::Round(RoundEvent::StagesAdded { stages })));
-        }
-        let outcome = round.outcome().filter(|_| !self.wants_measure(round))?;
-        Some((round.place(), Body::Round(RoundEvent::RoundClosed { outcome })))
+        self.scopes().flat_map(|scope| &scope.turns).any(runs)
     }
 
     fn time_is_over(&self, round: &Round, turn: &Turn, env: &Env) -> bool {

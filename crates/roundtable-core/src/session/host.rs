@@ -8,8 +8,7 @@ use crate::turn::Turn;
 impl Session {
     /// The turns that wait for someone to bring them in, in the order in which they began.
     pub fn host_turns(&self) -> impl Iterator<Item = &Turn> {
-        let turns = self.round.as_ref().map(|round| round.turns.as_slice()).unwrap_or_default();
-        turns.iter().filter(|turn| self.waits_for_host(turn))
+        self.scopes().flat_map(|scope| &scope.turns).filter(|turn| self.waits_for_host(turn))
     }
 
     pub(crate) fn waits_for_host(&self, turn: &Turn) -> bool {

@@ -16,7 +16,8 @@ impl Session {
     pub(crate) fn charge(&self, event: &Event) -> Option<Charge> {
         let Body::Iteration(body) = &event.body else { return None };
         let place = &event.place;
-        let turn = self.round.as_ref()?.find_turn(place.turn.as_ref()?)?;
+        let scope = self.find_scope(place.round.as_ref()?)?;
+        let turn = scope.find_turn(place.turn.as_ref()?)?;
         let iteration =
             turn.iteration.as_ref().filter(|open| place.iteration.as_ref() == Some(&open.id));
         let reserved = reserved(iteration?)?;

@@ -4,32 +4,36 @@
 
 mod close;
 mod command;
-mod debate;
 mod decide;
 mod evolve;
 mod follow;
 mod host;
 mod ledger;
 mod report;
+mod scopes;
+mod stages;
 mod wants;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub(crate) use follow::Prepared;
+pub(crate) use follow::{Prepared, With};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{About, ContextRequest, Priority};
-use crate::debate::{Exit, Perspective};
 use crate::digest::Digest;
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
+use crate::program::PANEL;
 use crate::round::Round;
 use crate::scope::Place;
-use crate::settings::{Kind, Settings};
+use crate::settings::Settings;
+use crate::stage::Name;
+use crate::state;
 
 /// An event that was decided and has no position yet.
 pub(crate) type Draft = (Place, Body);
@@ -76,9 +80,13 @@ pub struct Mark {
     pub answered: Vec<ContextRequest>,
     /// How it ended, once it did.
     pub outcome: Option<RoundOutcome>,
-    /// Why the debate ends with it, if it does.
+    /// Why the session ends with it, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit: Option<Exit>,
+    pub ends: Option<String>,
+    /// What it changed in the state of the program: while it counts, the patch that leads back to
+    /// the state before it; while it does not, the patch that leads forth again.
+    #[serde(default = "state::empty", skip_serializing_if = "state::is_empty")]
+    pub patch: Value,
 }
 
 /// A session's state.
@@ -86,8 +94,8 @@ pub struct Mark {
 pub struct Session {
     /// Its id.
     pub id: SessionId,
-    /// What kind of session it is.
-    pub kind: Kind,
+    /// What kind of session it is: the name of its product.
+    pub kind: Name,
     /// The topic or title.
     pub topic: String,
     /// Who takes part.
@@ -134,42 +142,48 @@ pub struct Session {
     pub carried_from: Option<Seq>,
     /// The rounds that a prompt can draw on, oldest first.
     pub marks: VecDeque<Mark>,
-    /// The points of view that were named for the panel, if they had to be.
+    /// The state of its program.
+    #[serde(default = "state::empty", skip_serializing_if = "state::is_empty")]
+    pub state: Value,
+    /// What is under way beside the rounds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub perspectives: Vec<Perspective>,
-    /// How often something was done between rounds.
+    pub asides: Vec<Round>,
+    /// How many asides were opened.
     #[serde(default)]
-    pub asides: u32,
-    /// For which rounds, and by whom, the debate was summed up; the last ones.
+    pub asides_opened: u32,
+    /// The last asides that were completed: there is no need to do the same again.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
-    pub syntheses: VecDeque<Synthesised>,
+    pub asides_done: VecDeque<AsideKey>,
     /// Whether the log holds something that this version does not know.
     pub newer: bool,
 }
 
-/// A debate was summed up: there is no need to do it again.
+/// What an aside is for: the same twice is not needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Synthesised {
-    /// The last round that it covers.
+pub struct AsideKey {
+    /// What it is for.
+    pub purpose: Name,
+    /// The round that it is about.
     pub number: u32,
     /// The take of that round.
     pub take: u32,
-    /// Who did it.
-    pub agent: AgentId,
+    /// Who speaks first in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
 }
 
 /// How many answered requests are remembered.
 const ANSWERED: usize = 1024;
 
-/// How many syntheses are remembered.
-const SYNTHESES: usize = 64;
+/// How many asides are remembered.
+const ASIDES: usize = 64;
 
 impl Session {
     /// A session before its first event.
     pub fn new(id: SessionId) -> Self {
         Self {
             id,
-            kind: Kind::Chat,
+            kind: PANEL,
             topic: String::new(),
             agents: Vec::new(),
             settings: Settings::default(),
@@ -192,9 +206,10 @@ impl Session {
             carried: Vec::new(),
             carried_from: None,
             marks: VecDeque::new(),
-            perspectives: Vec::new(),
-            asides: 0,
-            syntheses: VecDeque::new(),
+            state: state::empty(),
+            asides: Vec::new(),
+            asides_opened: 0,
+            asides_done: VecDeque::new(),
             newer: false,
         }
     }
@@ -212,8 +227,7 @@ impl Session {
     /// The number of the round in progress, or the one after the last. Where the last one failed and
     /// does not count, [`Session::next_number`] is the one that opens next.
     pub fn current_round(&self) -> u32 {
-        let open = self.round.as_ref().filter(|round| !round.aside);
-        open.map_or(self.last_number + 1, |round| round.number)
+        self.round.as_ref().map_or(self.last_number + 1, |round| round.number)
     }
 
     /// The last round, when nobody could answer in it. Where rounds are counted such a round does
@@ -236,7 +250,7 @@ impl Session {
             return false;
         }
         let open = |round: &&Round| round.input.message_id() == message_id;
-        let Some(_) = self.round.as_ref().filter(open) else { return true };
+        let Some(_) = self.scopes().find(open) else { return true };
         self.required().any(|request| matches!(request.about, About::Approval { .. }))
     }
 
@@ -244,7 +258,12 @@ impl Session {
     pub fn window_from(&self) -> Seq {
         let marks = self.marks.iter().map(|mark| mark.from).min();
         let waiting = self.waiting.front().map(|waiting| waiting.seq);
-        [marks, waiting, self.carried_from].into_iter().flatten().min().unwrap_or(self.head.next())
+        let asides = self.asides.iter().map(|aside| aside.since).min();
+        [marks, waiting, self.carried_from, asides]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(self.head.next())
     }
 
     /// A request that is pending, or whose answer a prompt can still draw on.
@@ -255,7 +274,7 @@ impl Session {
 
     /// How many bytes the descriptions of these tools add to a turn's prompt.
     pub(crate) fn tool_bytes(&self, turn: &TurnId, tools: &[String]) -> u64 {
-        let turn = self.round.as_ref().and_then(|round| round.find_turn(turn));
+        let turn = self.find_turn(turn).map(|(_, turn)| turn);
         let Some(agent) = turn.and_then(|turn| self.find_agent(&turn.agent)) else { return 0 };
         tools.iter().filter_map(|name| agent.find_tool(name)).map(|tool| tool.prompt_bytes).sum()
     }
@@ -267,15 +286,23 @@ impl Session {
     }
 
     /// Who speaks in the next round.
-    pub(crate) fn seats(&self) -> Vec<AgentId> {
+    pub fn seats(&self) -> Vec<AgentId> {
         if self.settings.seats.is_empty() {
             return self.agents.iter().map(|agent| agent.id.clone()).collect();
         }
         self.settings.seats.clone()
     }
 
-    pub(crate) fn is_final_round(&self, number: u32) -> bool {
+    /// Whether the session is over with this round at the latest.
+    pub fn is_final_round(&self, number: u32) -> bool {
         self.settings.total_rounds.is_some_and(|total| number >= total)
+    }
+}
+
+impl Mark {
+    /// Whether it is this take of this round.
+    pub(crate) fn is(&self, number: u32, take: u32) -> bool {
+        self.number == number && self.take == take
     }
 }
 

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::Session;
 use crate::id::ToolCallId;
 use crate::iteration::Phase;
+use crate::job::Job;
 use crate::round::Round;
 use crate::tool::Runs;
 use crate::tool_call::{Phase as CallPhase, ToolCall};
@@ -16,15 +17,17 @@ impl Session {
     /// and ends what is running and not wanted.
     pub fn wants(&self) -> Vec<Want> {
         let mut wants = Vec::new();
-        let Some(round) = &self.round else { return wants };
-        for turn in &round.turns {
-            // What waits for the model of whoever calls needs nothing to run.
-            if !self.waits_for_host(turn) {
-                turn_wants(turn, &mut wants);
+        for scope in self.scopes() {
+            for turn in &scope.turns {
+                // What waits for the model of whoever calls needs nothing to run.
+                if !self.waits_for_host(turn) {
+                    turn_wants(turn, &mut wants);
+                }
             }
-        }
-        if self.wants_measure(round) {
-            wants.push(Want::Measure { round: round.id.clone() });
+            if let Some(Job { name, ordinal }) = &scope.job {
+                let (round, name) = (scope.id.clone(), name.clone());
+                wants.push(Want::RunJob { round, name, ordinal: *ordinal });
+            }
         }
         wants.extend(self.wake_at().map(Want::WakeAt));
         wants
@@ -32,13 +35,12 @@ impl Session {
 
     /// When something is due next.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let round = self.round.as_ref()?;
-        round.turns.iter().map(Turn::deadline).chain([round.deadline()]).flatten().min()
+        let turns = self.scopes().flat_map(|scope| &scope.turns).map(Turn::deadline);
+        turns.chain(self.scopes().map(Round::deadline)).flatten().min()
     }
 
     /// Whether someone has to drive the session now: it is not just waiting for people.
     pub fn has_work(&self) -> bool {
-        let Some(round) = &self.round else { return self.redo.is_some() || self.could_open() };
         let waits_for_people = |turn: &Turn| {
             let calls = turn
                 .iteration
@@ -53,7 +55,10 @@ impl Session {
             };
             self.waits_for_host(turn) || (open.peek().is_some() && open.all(blocked))
         };
-        round.turns.is_empty() || !round.turns.iter().all(waits_for_people)
+        let works =
+            |scope: &Round| scope.turns.is_empty() || !scope.turns.iter().all(waits_for_people);
+        self.scopes().any(works)
+            || (self.round.is_none() && (self.redo.is_some() || self.could_open()))
     }
 
     /// Whether a waiting input would open its round now.
@@ -65,8 +70,7 @@ impl Session {
 
     /// Whether a handler that runs waits for the turn of this call.
     pub fn is_awaited(&self, id: &ToolCallId) -> bool {
-        let Some(round) = &self.round else { return false };
-        round.find_call(id).is_some_and(|(turn, _)| is_awaited(round, turn))
+        self.find_call(id).is_some_and(|(scope, turn, _)| is_awaited(scope, turn))
     }
 
     /// Whether an earlier writer left something started and not finished.

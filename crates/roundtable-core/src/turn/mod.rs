@@ -4,6 +4,7 @@ mod context;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub(crate) use context::exceeded;
 pub use context::{Attributes, Context, Iteration as IterationRecord, ToolCallRecord};
@@ -41,6 +42,9 @@ pub struct Turn {
     pub words: Option<Seq>,
     /// How it will end, as soon as its iteration is closed.
     pub ending: Option<TurnOutcome>,
+    /// The state of the program when it began, where that has changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Value>,
 }
 
 impl Turn {

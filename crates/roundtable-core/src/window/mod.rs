@@ -10,17 +10,21 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 
 use crate::context_request::ContextResult;
-use crate::debate::Measure;
 use crate::event::{
     Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, Seq,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
-use crate::id::{AgentId, ToolCallId, TurnId};
+use crate::id::{AgentId, RoundId, ToolCallId, TurnId};
+use crate::job::JobOutcome;
 use crate::message::{Reasoning, ToolAnswer, ToolRequest};
+use crate::message_context::MessageContext;
+use crate::program::AnyProgram;
+use crate::prompt::OutputSchema;
 use crate::session::Session;
-use crate::stage::{ANSWER, Name, Stage};
+use crate::stage::{ANSWER, Name, Seat, Stage};
 use crate::tool::ToolOutcome;
 use crate::turn::Context;
+use render::{Begins, Prompting};
 
 /// An answer that people gave to an agent's question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +35,9 @@ pub struct Provided {
     pub result: ContextResult,
 }
 
-/// Something an agent said in a round.
+/// A seat's turn that ended, and what was said in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spoken {
+pub struct Utterance {
     /// Who.
     pub agent: AgentId,
     /// In which stage.
@@ -42,29 +46,82 @@ pub struct Spoken {
     pub purpose: Name,
     /// What.
     pub text: String,
-    /// Whether it was cut off.
-    pub partial: bool,
+    /// How the turn ended.
+    pub outcome: TurnOutcome,
+    /// Whether it is a message of the session.
+    pub public: bool,
+    /// Whether programs may show it to others: it is a message, or a whole answer of a private stage.
+    pub visible: bool,
 }
 
-/// A round of the window.
+impl Utterance {
+    /// Whether it was cut off.
+    pub fn is_partial(&self) -> bool {
+        self.outcome != TurnOutcome::Answered
+    }
+}
+
+/// A job that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRecord {
+    /// What was computed.
+    pub name: Name,
+    /// Which job of its round or aside.
+    pub ordinal: u32,
+    /// How it ended.
+    pub outcome: JobOutcome,
+    /// How many stages had been decided before it.
+    pub after: usize,
+}
+
+/// A round of the window, or an aside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundRecord {
+    /// Its id.
+    pub id: RoundId,
     /// Its number.
     pub number: u32,
     /// Which take of that number.
     pub take: u32,
+    /// The last round that was over when it was opened.
+    pub covers: u32,
+    /// Whether it is over.
+    pub closed: bool,
     /// Its first event.
     pub from: Seq,
     /// The input, if it said something.
     pub input: Option<Accepted>,
     /// The answers that it was given.
     pub provided: Vec<Provided>,
-    /// What the agents said, in order.
-    pub spoken: Vec<Spoken>,
+    /// The turns of its seats that ended, in that order.
+    pub turns: Vec<Utterance>,
     /// Its stages, as far as they are decided.
     pub stages: Vec<Stage>,
-    /// How far the panel of a debate agreed in it.
-    pub measure: Option<Measure>,
+    /// Its jobs that ended, in their order.
+    pub jobs: Vec<JobRecord>,
+}
+
+impl RoundRecord {
+    /// What was said that others are told of.
+    pub fn spoken(&self) -> impl Iterator<Item = &Utterance> {
+        self.turns.iter().filter(|spoken| spoken.visible)
+    }
+
+    fn opened(id: RoundId, (number, take): (u32, u32), stages: Vec<Stage>, from: Seq) -> Self {
+        Self {
+            id,
+            number,
+            take,
+            covers: number.saturating_sub(1),
+            closed: false,
+            from,
+            input: None,
+            provided: Vec::new(),
+            turns: Vec::new(),
+            stages,
+            jobs: Vec::new(),
+        }
+    }
 }
 
 /// An open turn's record, and what of it is still being put together.
@@ -74,6 +131,14 @@ pub struct TurnRecord {
     pub agent: AgentId,
     /// Why it takes place.
     pub task: Task,
+    /// In which round or aside.
+    pub round: RoundId,
+    /// What its prompt is called.
+    pub name: String,
+    /// What its answer has to look like.
+    pub output: Option<OutputSchema>,
+    /// Whether it is told of earlier rounds.
+    pub history: bool,
     /// What was said in it.
     pub context: Context,
     /// A reply whose tool calls are still to come.
@@ -109,9 +174,9 @@ pub struct Window {
     redo: Option<(u32, u32)>,
     provided: Vec<Provided>,
     turns: BTreeMap<TurnId, TurnRecord>,
-    children: BTreeMap<TurnId, (ToolCallId, ChildRecord)>,
-    /// The stages of what is done between rounds.
-    aside: Option<Vec<Stage>>,
+    children: BTreeMap<TurnId, (RoundId, ToolCallId, ChildRecord)>,
+    /// The open asides.
+    asides: BTreeMap<RoundId, RoundRecord>,
 }
 
 impl Window {
@@ -122,7 +187,7 @@ impl Window {
 
     /// What an ended child turn came to, while its tool call is open.
     pub fn find_child(&self, id: &TurnId) -> Option<&ChildRecord> {
-        self.children.get(id).map(|(_, child)| child)
+        self.children.get(id).map(|(.., child)| child)
     }
 
     /// The arguments of an open tool call.
@@ -131,27 +196,65 @@ impl Window {
         calls.map(|call| &call.request).find(|request| request.id == *id)
     }
 
-    /// The round under way, and the last one before it that counts.
-    pub(crate) fn last_two(
-        &self,
-        session: &Session,
-    ) -> Option<(&RoundRecord, Option<&RoundRecord>)> {
-        let current = self.rounds.back()?;
+    /// The open round or aside with this id, or a round that a prompt can draw on.
+    pub(crate) fn find_round(&self, id: &RoundId) -> Option<&RoundRecord> {
+        self.asides.get(id).or_else(|| self.rounds.iter().rev().find(|round| round.id == *id))
+    }
+
+    /// The round that a turn in this round or aside is about: the round itself, or the one that the
+    /// aside names.
+    pub(crate) fn about(&self, id: &RoundId) -> Option<&RoundRecord> {
+        let Some(aside) = self.asides.get(id) else { return self.find_round(id) };
+        let own = |round: &&RoundRecord| (round.number, round.take) == (aside.number, aside.take);
+        self.rounds.iter().rev().find(own)
+    }
+
+    /// The rounds that count and were over when this round or aside was opened; without either, all
+    /// that are over. Oldest first: a take that was chosen again may
+    /// have been run after the rounds that follow it.
+    pub(crate) fn earlier(&self, session: &Session, id: Option<&RoundId>) -> Vec<&RoundRecord> {
+        let covers = id.and_then(|id| self.find_round(id)).map_or(u32::MAX, |round| round.covers);
+        let open = session.round.as_ref().map(|round| &round.id);
         let counts = |round: &&RoundRecord| {
             let mut marks = session.marks.iter();
-            let own = marks.find(|mark| mark.number == round.number && mark.take == round.take);
-            round.number < current.number && own.is_some_and(|mark| mark.active)
+            round.number <= covers
+                && Some(&round.id) != open
+                && marks.any(|mark| mark.active && mark.is(round.number, round.take))
         };
-        Some((current, self.rounds.iter().filter(counts).max_by_key(|round| round.number)))
+        let mut earlier: Vec<&RoundRecord> = self.rounds.iter().filter(counts).collect();
+        earlier.sort_by_key(|round| round.number);
+        earlier
+    }
+
+    /// The input that a round which is about to open answers.
+    pub(crate) fn input_of(
+        &self,
+        input: &MessageContext,
+        again: Option<(u32, u32)>,
+    ) -> Option<&Accepted> {
+        let waited = self.waiting.get(input.message_id());
+        let Some(redone) = self.find_take(again) else { return waited };
+        waited.filter(|waited| waited.text.is_some()).or(redone.input.as_ref())
+    }
+
+    fn find_take(&self, wanted: Option<(u32, u32)>) -> Option<&RoundRecord> {
+        self.rounds.iter().find(|round| Some((round.number, round.take)) == wanted)
+    }
+
+    fn record_at(&mut self, id: Option<&RoundId>) -> Option<&mut RoundRecord> {
+        let id = id?;
+        let asides = &mut self.asides;
+        let rounds = self.rounds.iter_mut().rev();
+        asides.get_mut(id).or_else(|| rounds.into_iter().find(|round| round.id == *id))
     }
 
     /// Applies an event, before the session does.
-    pub fn evolve(&mut self, event: &Event, session: &Session) {
+    pub(crate) fn evolve(&mut self, event: &Event, session: &Session, program: &dyn AnyProgram) {
         match &event.body {
             Body::Session(body) => self.evolve_session(body),
             Body::Unknown { .. } | Body::Redacted => {}
             Body::Round(body) => self.evolve_round(body, event, session),
-            Body::Turn(body) => self.evolve_turn(body, event, session),
+            Body::Turn(body) => self.evolve_turn(body, event, session, program),
             Body::Iteration(body) => self.evolve_iteration(body, event),
             Body::ToolCall(body) => self.evolve_tool_call(body, event),
             Body::Context(body) => self.evolve_context(body, session),
@@ -166,7 +269,11 @@ impl Window {
             SessionEvent::SessionInputDropped { message_id } => {
                 self.waiting.remove(message_id);
             }
-            SessionEvent::SessionForked { .. } => self.waiting.clear(),
+            SessionEvent::SessionForked { .. } => {
+                self.waiting.clear();
+                let asides = std::mem::take(&mut self.asides);
+                self.turns.retain(|_, turn| !asides.contains_key(&turn.round));
+            }
             SessionEvent::SessionRoundSuperseded { number, take, redo } => {
                 self.redo = redo.then_some((*number, *take));
             }
@@ -175,107 +282,113 @@ impl Window {
             | SessionEvent::SessionResumed
             | SessionEvent::SessionCompleted { .. }
             | SessionEvent::SessionTakeSelected { .. }
-            | SessionEvent::SessionImported(_) => {}
+            | SessionEvent::SessionImported(_)
+            | SessionEvent::StateChanged { .. } => {}
         }
     }
 
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event, session: &Session) {
+        let Some(id) = event.place.round.as_ref() else { return };
         match body {
             RoundEvent::RoundOpened { number, take, input, stages, .. } => {
-                let again = self.redo.take().and_then(|redo| {
-                    self.rounds.iter().find(|round| (round.number, round.take) == redo)
-                });
-                let waited = self.waiting.remove(input.message_id());
-                let (input, mut provided) = match again {
-                    Some(round) => {
-                        let asked = waited.filter(|waited| waited.text.is_some());
-                        (asked.or_else(|| round.input.clone()), round.provided.clone())
-                    }
-                    None => (waited, Vec::new()),
-                };
+                let again = self.redo.take();
+                let asked = self.input_of(input, again).cloned();
+                let redone = self.find_take(again);
+                let mut provided = redone.map(|round| round.provided.clone()).unwrap_or_default();
                 provided.append(&mut self.provided);
-                self.rounds.push_back(RoundRecord {
-                    number: *number,
-                    take: *take,
-                    from: event.seq,
-                    input,
-                    provided,
-                    spoken: Vec::new(),
-                    stages: legacy::stages(stages, &session.settings).into_owned(),
-                    measure: None,
-                });
+                self.waiting.remove(input.message_id());
+                let stages = legacy::stages(stages, &session.settings).into_owned();
+                let opened = RoundRecord::opened(id.clone(), (*number, *take), stages, event.seq);
+                self.rounds.push_back(RoundRecord { input: asked, provided, ..opened });
             }
-            RoundEvent::RoundAsideOpened { stages, .. } => self.aside = Some(stages.clone()),
+            RoundEvent::RoundAsideOpened { number, take, stages, .. } => {
+                let stages = stages.clone();
+                let opened = RoundRecord::opened(id.clone(), (*number, *take), stages, event.seq);
+                let last = self.rounds.back();
+                let covers = last.map_or(0, |last| last.number - u32::from(!last.closed));
+                self.asides.insert(id.clone(), RoundRecord { covers, ..opened });
+            }
             RoundEvent::StagesAdded { stages } => {
-                let open = self.rounds.back_mut().map(|round| &mut round.stages);
-                if let Some(known) = self.aside.as_mut().or(open) {
-                    known.extend(stages.iter().cloned());
+                if let Some(record) = self.record_at(Some(id)) {
+                    record.stages.extend(stages.iter().cloned());
                 }
             }
-            RoundEvent::RoundMeasured(measure) => {
-                if let Some(round) = self.rounds.back_mut() {
-                    round.measure = Some(measure.clone());
-                }
+            RoundEvent::JobStarted { .. } => {}
+            RoundEvent::JobFinished { name, ordinal, outcome, .. } => {
+                let Some(record) = self.record_at(Some(id)) else { return };
+                let (name, outcome) = (name.clone(), outcome.clone());
+                let after = record.stages.len();
+                record.jobs.push(JobRecord { name, ordinal: *ordinal, outcome, after });
             }
             RoundEvent::RoundClosed { .. } => {
-                self.aside = None;
-                self.turns.clear();
-                self.children.clear();
+                if self.asides.remove(id).is_none()
+                    && let Some(round) = self.record_at(Some(id))
+                {
+                    round.closed = true;
+                }
+                self.turns.retain(|_, turn| turn.round != *id);
+                self.children.retain(|_, (round, ..)| round != id);
                 let last = self.rounds.back().map_or(0, |round| round.number);
-                let left = session.settings.left_behind(last);
+                let left = session.left_behind(last, Some(id));
                 self.rounds.retain(|round| round.number > left);
             }
         }
     }
 
-    fn evolve_turn(&mut self, body: &TurnEvent, event: &Event, session: &Session) {
-        let Some(id) = event.place.turn.as_ref() else { return };
+    fn evolve_turn(
+        &mut self,
+        body: &TurnEvent,
+        event: &Event,
+        session: &Session,
+        program: &dyn AnyProgram,
+    ) {
+        let (Some(id), Some(round)) = (event.place.turn.as_ref(), event.place.round.as_ref())
+        else {
+            return;
+        };
         match body {
             TurnEvent::TurnStarted { agent, task } => {
-                let Some(context) = self.begin(agent, task, session, event.at) else { return };
-                let record = TurnRecord {
-                    agent: agent.clone(),
-                    task: task.clone(),
-                    context,
-                    reply: None,
-                    calls: Vec::new(),
-                    answers: BTreeMap::new(),
-                    partial: None,
-                };
-                self.turns.insert(id.clone(), record);
+                let begins = Begins { round, turn: id, agent, task, at: event.at };
+                if let Some(record) = self.begin(&begins, session, program) {
+                    self.turns.insert(id.clone(), record);
+                }
             }
             TurnEvent::TurnEnded { outcome, said } => {
                 let Some(record) = self.turns.remove(id) else { return };
                 let text = record.last_words();
-                let (public, purpose) = self
-                    .stage_of(&record.task)
-                    .map_or((true, ANSWER), |stage| (stage.public, stage.purpose.clone()));
-                let judged = !public && *outcome == TurnOutcome::Answered;
-                match (&record.task, said) {
-                    (Task::Seat { .. }, _) if self.aside.is_some() => {}
-                    (Task::Seat { stage, .. }, said) if said.is_some() || judged => {
-                        let partial = *outcome != TurnOutcome::Answered;
-                        let agent = record.agent.clone();
-                        let spoken = Spoken { agent, stage: *stage, purpose, text, partial };
-                        if let Some(round) = self.rounds.back_mut() {
-                            round.spoken.push(spoken);
+                match &record.task {
+                    Task::Seat { stage, .. } => {
+                        let (public, purpose) = self
+                            .seat_of(&record)
+                            .map_or((true, ANSWER), |(s, _)| (s.public, s.purpose.clone()));
+                        let judged = !public && *outcome == TurnOutcome::Answered;
+                        let spoken = Utterance {
+                            agent: record.agent.clone(),
+                            stage: *stage,
+                            purpose,
+                            text,
+                            outcome: outcome.clone(),
+                            public: said.is_some(),
+                            visible: said.is_some() || judged,
+                        };
+                        if let Some(round) = self.record_at(Some(round)) {
+                            round.turns.push(spoken);
                         }
                     }
-                    (Task::Seat { .. }, _) => {}
-                    (Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. }, _) => {
+                    Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. } => {
                         let child = ChildRecord { outcome: outcome.clone(), text };
-                        self.children.insert(id.clone(), (tool_call.clone(), child));
+                        self.children.insert(id.clone(), (round.clone(), tool_call.clone(), child));
                     }
                 }
             }
         }
     }
 
-    /// The stage that a turn is a seat of, while it is open.
-    fn stage_of(&self, task: &Task) -> Option<&Stage> {
-        let Task::Seat { stage, .. } = task else { return None };
-        let round = || self.rounds.back().map(|round| &round.stages);
-        self.aside.as_ref().or_else(round)?.get(*stage as usize)
+    /// The stage and the seat of an open turn; none for the child of another turn.
+    fn seat_of(&self, record: &TurnRecord) -> Option<(&Stage, &Seat)> {
+        let Task::Seat { stage, seat } = record.task else { return None };
+        let stage = self.find_round(&record.round)?.stages.get(stage as usize)?;
+        Some((stage, stage.seats.get(seat as usize)?))
     }
 
     fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {
@@ -335,7 +448,7 @@ impl Window {
                     _ => None,
                 };
                 let content = content.unwrap_or_else(|| outcome.message().to_owned());
-                self.children.retain(|_, (call, _)| call != id);
+                self.children.retain(|_, (_, call, _)| call != id);
                 let Some(record) = self.turns.get_mut(turn) else { return };
                 let (value, success) = (outcome.value().cloned(), outcome.succeeded());
                 let answer = ToolAnswer { id: id.clone(), content, value, success };
@@ -358,6 +471,28 @@ impl Window {
 }
 
 impl TurnRecord {
+    fn new(
+        agent: AgentId,
+        task: Task,
+        round: RoundId,
+        context: Context,
+        Prompting { name, output, history }: Prompting,
+    ) -> Self {
+        Self {
+            agent,
+            task,
+            round,
+            name,
+            output,
+            history,
+            context,
+            reply: None,
+            calls: Vec::new(),
+            answers: BTreeMap::new(),
+            partial: None,
+        }
+    }
+
     /// Adds the reply once all of its tool calls are known.
     fn complete_reply(&mut self, at: Timestamp) {
         let whole = |reply: &mut Awaited| self.calls.len() >= reply.calls;

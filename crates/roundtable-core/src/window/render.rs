@@ -3,19 +3,16 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::{Provided, RoundRecord, Spoken, TurnRecord, Window};
-use crate::debate::prompt::Brief;
-use crate::debate::{self, Purpose, Rules};
+use super::{Provided, RoundRecord, TurnRecord, Window};
 use crate::event::{PromptRecord, Seq, Task};
-use crate::id::{AgentId, TurnId};
+use crate::id::{AgentId, RoundId, TurnId};
 use crate::message::{Message, Part, Role};
-use crate::prompt::{OutputSchema, Prompt, RenderedPrompt, Section, TEMPLATE};
+use crate::program::{AnyProgram, Brief, Programs, RoundView, SeatInput};
+use crate::prompt::{OutputSchema, Prompt, RenderedPrompt, Section};
 use crate::session::{Mark, Session};
 use crate::turn::Context;
-
-/// What agents are told when a round has no message.
-const GO_ON: &str = "Go on from where the conversation stands.";
 
 impl Window {
     /// The prompt of an open turn, as a tree.
@@ -27,34 +24,26 @@ impl Window {
             messages.find(|message| message.role == role).map(Message::text).unwrap_or_default()
         };
         let system = match &record.task {
-            Task::Seat { .. } if session.settings.debate.is_some() => first(Role::System),
-            Task::Seat { .. } | Task::Delegated { .. } => agent.persona.clone(),
+            Task::Seat { .. } => first(Role::System),
+            Task::Delegated { .. } => agent.persona.clone(),
             Task::Nested { prompt, .. } => prompt.system.clone(),
         };
-        let mut prompt = Prompt::new(self.prompt_name(session, turn)?, first(Role::User));
+        let mut prompt = Prompt::new(record.name.clone(), first(Role::User));
         prompt.sections.push(Section::new("", system));
         prompt.tools = self.offered(record, session);
-        prompt.output = self.wanted(record, session);
+        prompt.output.clone_from(&record.output);
         Some(prompt)
     }
 
     /// What the prompt of an open turn is called.
-    pub fn prompt_name(&self, session: &Session, turn: &TurnId) -> Option<&str> {
-        let record = self.turns.get(turn)?;
-        Some(match &record.task {
-            Task::Seat { .. } if session.settings.debate.is_some() => {
-                self.purpose(&record.task).prompt_name()
-            }
-            Task::Seat { .. } => "seat",
-            Task::Delegated { .. } => "delegated",
-            Task::Nested { prompt, .. } => prompt.name.as_str(),
-        })
+    pub fn prompt_name(&self, turn: &TurnId) -> Option<&str> {
+        self.turns.get(turn).map(|record| record.name.as_str())
     }
 
     /// The tools that the model of an open turn may use.
     fn offered(&self, record: &TurnRecord, session: &Session) -> Vec<String> {
         let only = match &record.task {
-            Task::Seat { .. } => self.stage_of(&record.task).and_then(|stage| stage.tools.chosen()),
+            Task::Seat { .. } => self.seat_of(record).and_then(|(stage, _)| stage.tools.chosen()),
             Task::Delegated { .. } => None,
             Task::Nested { prompt, .. } => Some(prompt.tools.as_slice()),
         };
@@ -63,37 +52,27 @@ impl Window {
         names.filter(|name| only.is_none_or(|only| only.contains(name))).cloned().collect()
     }
 
-    /// What the answer of an open turn has to look like.
-    fn wanted(&self, record: &TurnRecord, session: &Session) -> Option<OutputSchema> {
-        match &record.task {
-            Task::Seat { .. } if session.settings.debate.is_some() => {
-                Some(debate::prompt::output(self.purpose(&record.task)))
-            }
-            Task::Seat { .. } | Task::Delegated { .. } => {
-                session.find_agent(&record.agent)?.output.clone()
-            }
-            Task::Nested { prompt, .. } => prompt.output.clone(),
-        }
-    }
-
     /// The text of an open turn's next model call, and what it is made of.
-    pub fn render(
+    pub(crate) fn render(
         &self,
         session: &Session,
+        programs: &Programs,
         turn: &TurnId,
     ) -> Option<(RenderedPrompt, PromptRecord)> {
         let record = self.turns.get(turn)?;
+        let program = programs.of(session);
         // Nobody is asked who no longer takes part.
         session.find_agent(&record.agent)?;
-        let (tools, output) = (self.offered(record, session), self.wanted(record, session));
+        let tools = self.offered(record, session);
         let mut messages: Vec<Message> =
             record.context.to_messages().into_iter().cloned().collect();
-        let mut from = self.rounds.back().map_or(session.head, |round| begins(session, round));
+        let about = self.about(&record.round);
+        let mut from = about.map_or(session.head, |round| begins(session, round));
         let (mut stable, mut left_out) = (0, 0);
-        if let Task::Seat { .. } = record.task {
+        if record.history {
             let own = messages.iter().map(Message::content_bytes).sum::<u64>();
             let room = room(session, turn, own + session.tool_bytes(turn, &tools));
-            let history = self.history(session, room);
+            let history = self.history(session, program, record, room);
             left_out = history.left_out;
             if let Some((first, told)) = history.told {
                 from = from.min(first);
@@ -103,96 +82,106 @@ impl Window {
                 stable = 1;
             }
         }
+        let output = record.output.clone();
         let rendered = RenderedPrompt { output, ..RenderedPrompt::new(messages, stable, tools) };
         let hash = rendered.hash.clone();
-        let record = PromptRecord { hash, from, to: session.head, template: TEMPLATE, left_out };
-        Some((rendered, record))
+        let (to, template) = (session.head, program.version());
+        Some((rendered, PromptRecord { hash, from, to, template, left_out }))
     }
 
     /// How a turn begins.
     pub(super) fn begin(
         &self,
-        agent: &AgentId,
-        task: &Task,
+        begins: &Begins<'_>,
         session: &Session,
-        at: Timestamp,
-    ) -> Option<Context> {
+        program: &dyn AnyProgram,
+    ) -> Option<TurnRecord> {
+        let Begins { round, agent, task, at, .. } = *begins;
         // In the past of a fork there are agents that no longer take part; what they said counts.
-        let persona = || session.find_agent(agent).map(|a| a.persona.clone()).unwrap_or_default();
-        let (system, input) = match task {
-            Task::Seat { stage, .. } => match self.brief(agent, *stage, task, session) {
-                Some(brief) => (brief.system(), brief.ask(&self.provided_now())),
-                None => (persona(), self.ask(*stage, session)?),
+        let known = session.find_agent(agent);
+        let brief = match task {
+            Task::Seat { stage, seat } => self.brief(begins, (*stage, *seat), session, program)?,
+            Task::Delegated { mission, rationale, .. } => Brief {
+                output: known.and_then(|agent| agent.output.clone()),
+                history: false,
+                ..Brief::new(
+                    "delegated",
+                    known.map(|agent| agent.persona.as_str()).unwrap_or_default(),
+                    mission_text(mission, rationale),
+                )
             },
-            Task::Delegated { mission, rationale, .. } => {
-                (persona(), mission_text(mission, rationale))
-            }
-            Task::Nested { prompt, .. } => (prompt.system.clone(), prompt.input.clone()),
+            Task::Nested { prompt, .. } => Brief {
+                output: prompt.output.clone(),
+                history: false,
+                ..Brief::new(&prompt.name, &prompt.system, &prompt.input)
+            },
         };
-        let begun = Context::new(
-            &input,
-            Some(&system).filter(|text| !text.is_empty()).map(String::as_str),
-            at,
-        );
-        let seat = matches!(task, Task::Seat { .. }) && self.aside.is_none();
-        let shown: Vec<Part> =
-            self.rounds.back().filter(|_| seat).into_iter().flat_map(pictures).collect();
-        Some(if shown.is_empty() { begun } else { begun.showing(shown) })
+        let Brief { name, system, ask, output, history } = brief;
+        let system = Some(system.as_str()).filter(|system| !system.is_empty());
+        let begun = Context::new(&ask, system, at);
+        let own = self.find_round(round).filter(|_| matches!(task, Task::Seat { .. }));
+        let shown: Vec<Part> = own.into_iter().flat_map(pictures).collect();
+        let context = if shown.is_empty() { begun } else { begun.showing(shown) };
+        let prompting = Prompting { name, output, history };
+        Some(TurnRecord::new(agent.clone(), task.clone(), round.clone(), context, prompting))
     }
 
-    /// What the turn of a debate is told.
-    fn brief<'a>(
+    /// What a seat is told: what people provided, and what the program says.
+    fn brief(
+        &self,
+        begins: &Begins<'_>,
+        seat: (u32, u32),
+        session: &Session,
+        program: &dyn AnyProgram,
+    ) -> Option<Brief> {
+        let own = self.find_round(begins.round)?;
+        // Words depend on the state that there was when the turn began.
+        let since = session.find_turn(begins.turn).and_then(|(_, turn)| turn.state.as_ref());
+        let state = since.unwrap_or(&session.state);
+        let who = self.listening(own, begins.agent, seat, state)?;
+        let mut brief = program.brief(session, who, &self.earlier(session, Some(begins.round)));
+        brief.ask.insert_str(0, &provided_text(own, &own.provided));
+        Some(brief)
+    }
+
+    /// A seat, with what it hears: the round that it speaks in as far as it was heard before, or the
+    /// round that its aside is about.
+    fn listening<'a>(
         &'a self,
+        own: &'a RoundRecord,
         agent: &'a AgentId,
-        stage: u32,
-        task: &Task,
-        session: &'a Session,
-    ) -> Option<Brief<'a>> {
-        let rules = session.settings.debate.as_ref()?;
-        let purpose = self.purpose(task);
-        Some(Brief { session, rules, purpose, agent, round: self.rounds.back()?, stage })
-    }
-
-    fn purpose(&self, task: &Task) -> Purpose {
-        self.stage_of(task).map(|stage| Purpose::of(&stage.purpose)).unwrap_or_default()
-    }
-
-    fn provided_now(&self) -> String {
-        let round = self.rounds.back().filter(|_| self.aside.is_none());
-        round.map(|round| provided_text(round, &round.provided)).unwrap_or_default()
-    }
-
-    /// What a seat is asked: the answers to earlier questions, the input, and what was said in
-    /// earlier stages of this round.
-    fn ask(&self, stage: u32, session: &Session) -> Option<String> {
-        let round = self.rounds.back()?;
-        let mut text = provided_text(round, &round.provided);
-        match round.input.as_ref().and_then(|input| Some((&input.sender, input.text.as_ref()?))) {
-            Some((sender, said)) => {
-                let _ = write!(text, "{sender}: {said}");
-            }
-            None => text.push_str(GO_ON),
-        }
-        let heard: Vec<_> = round.spoken.iter().filter(|spoken| spoken.stage < stage).collect();
-        if !heard.is_empty() {
-            text.push_str("\n\nSaid so far in this round:\n");
-            for spoken in heard {
-                push_spoken(&mut text, session, spoken);
-            }
-        }
-        Some(text.trim_end().to_owned())
+        (number, seat): (u32, u32),
+        state: &'a Value,
+    ) -> Option<SeatInput<'a>> {
+        let stage = own.stages.get(number as usize)?;
+        let seat = stage.seats.get(seat as usize)?;
+        let heard = RoundView::before(own, number);
+        let (round, aside) = match self.about(&own.id) {
+            Some(about) if about.id != own.id => (RoundView::all(about), Some(heard)),
+            Some(_) | None => (heard, None),
+        };
+        Some(SeatInput { agent, stage, seat, round, aside, state })
     }
 
     /// The earlier rounds, in the takes that count: one part each, so that what a provider has
     /// read once stays as it was when the next round comes.
-    fn history(&self, session: &Session, room: Option<u64>) -> History {
-        let counts = |round: &&RoundRecord| mark_of(session, round).is_some_and(|mark| mark.active);
-        let current = self.rounds.len().saturating_sub(usize::from(self.aside.is_none()));
-        let mut earlier: Vec<&RoundRecord> =
-            self.rounds.iter().take(current).filter(counts).collect();
-        // A take that was chosen again may have been run after the rounds that follow it.
-        earlier.sort_by_key(|round| round.number);
-        let rounds: Vec<Message> = earlier.iter().map(|round| told(session, round)).collect();
+    fn history(
+        &self,
+        session: &Session,
+        program: &dyn AnyProgram,
+        record: &TurnRecord,
+        room: Option<u64>,
+    ) -> History {
+        let earlier = self.earlier(session, Some(&record.round));
+        let who = || {
+            let Task::Seat { stage, seat } = record.task else { return None };
+            let own = self.find_round(&record.round)?;
+            self.listening(own, &record.agent, (stage, seat), &session.state)
+        };
+        let told =
+            who().map(|who| program.render_rounds(session, who, &earlier)).unwrap_or_default();
+        let rounds: Vec<Message> =
+            earlier.iter().zip(told).map(|(round, text)| told_round(round, &text)).collect();
         let skipped = room.map_or(0, |room| skip(&earlier, &rounds, room));
         let first = earlier.iter().skip(skipped).map(|round| begins(session, round)).min();
         let title = Part::Text { text: "The conversation so far:\n".to_owned() };
@@ -201,6 +190,23 @@ impl Window {
         let told = first.map(|first| (first, Message { role: Role::User, parts }));
         History { left_out: u32::try_from(skipped).unwrap_or(u32::MAX), told }
     }
+}
+
+/// A turn that begins.
+#[derive(Clone, Copy)]
+pub(super) struct Begins<'a> {
+    pub round: &'a RoundId,
+    pub turn: &'a TurnId,
+    pub agent: &'a AgentId,
+    pub task: &'a Task,
+    pub at: Timestamp,
+}
+
+/// What of a prompt is decided when its turn begins, besides its words.
+pub(super) struct Prompting {
+    pub name: String,
+    pub output: Option<OutputSchema>,
+    pub history: bool,
 }
 
 /// What a prompt tells of earlier rounds.
@@ -221,7 +227,7 @@ const LEAVE_OUT: u32 = 8;
 /// How many bytes the transcript may have beside the rest of a prompt, where the model's window is
 /// known.
 fn room(session: &Session, turn: &TurnId, rest: u64) -> Option<u64> {
-    let turn = session.round.as_ref()?.find_turn(turn)?;
+    let (_, turn) = session.find_turn(turn)?;
     let agent = session.find_agent(&turn.agent)?;
     let tokens = agent.window?.saturating_sub(u64::from(agent.max_tokens));
     Some(tokens.saturating_mul(TOKEN_BYTES).saturating_sub(rest))
@@ -243,29 +249,11 @@ fn skip(rounds: &[&RoundRecord], told: &[Message], room: u64) -> usize {
 }
 
 /// A round, as the transcript tells it: its text, and the pictures that were shown.
-fn told(session: &Session, round: &RoundRecord) -> Message {
-    let text = match &session.settings.debate {
-        Some(rules) => told_debate(session, rules, round),
-        None => told_text(session, round),
-    };
-    let mut told = Message::user(text);
+fn told_round(round: &RoundRecord, text: &str) -> Message {
+    let provided = provided_text(round, &round.provided);
+    let mut told = Message::user(format!("\n[Round {}]\n{provided}{text}", round.number));
     told.parts.extend(pictures(round));
     told
-}
-
-fn told_text(session: &Session, round: &RoundRecord) -> String {
-    let said = round.input.as_ref().and_then(|input| Some((&input.sender, input.text.as_ref()?)));
-    let length = said.map_or(0, |(sender, said)| sender.len() + said.len())
-        + round.spoken.iter().map(|spoken| spoken.text.len() + LABEL).sum::<usize>();
-    let mut text = String::with_capacity(length + LABEL);
-    let _ = write!(text, "\n[Round {}]\n{}", round.number, provided_text(round, &round.provided));
-    if let Some((sender, said)) = said {
-        push_line(&mut text, sender, said, "");
-    }
-    for spoken in &round.spoken {
-        push_spoken(&mut text, session, spoken);
-    }
-    text
 }
 
 /// The pictures that a round's input shows.
@@ -273,47 +261,13 @@ fn pictures(round: &RoundRecord) -> impl Iterator<Item = Part> {
     round.input.iter().flat_map(|input| &input.images).cloned().map(Part::Image)
 }
 
-/// A round of a debate: what the panel said, as it may be known to each other.
-fn told_debate(session: &Session, rules: &Rules, round: &RoundRecord) -> String {
-    let provided = provided_text(round, &round.provided);
-    let mut text = format!("\n[Round {}]\n{provided}", round.number);
-    let focus = round.input.as_ref().and_then(|input| input.text.as_ref());
-    if let Some(focus) = focus.filter(|focus| **focus != session.topic) {
-        let _ = writeln!(text, "Asked in particular: {focus}\n");
-    }
-    debate::prompt::panel(session, rules).push_round(
-        &mut text,
-        &round.spoken,
-        round.measure.as_ref(),
-    );
-    text
-}
-
-/// How long a speaker's name may be before a line's text needs more room than was reckoned.
-const LABEL: usize = 48;
-
 fn mark_of<'a>(session: &'a Session, round: &RoundRecord) -> Option<&'a Mark> {
-    session.marks.iter().find(|mark| mark.number == round.number && mark.take == round.take)
+    session.marks.iter().find(|mark| mark.is(round.number, round.take))
 }
 
 /// The first event that a round draws on: its input and its answers come before its opening.
 fn begins(session: &Session, round: &RoundRecord) -> Seq {
     mark_of(session, round).map_or(round.from, |mark| mark.from)
-}
-
-fn push_spoken(text: &mut String, session: &Session, spoken: &Spoken) {
-    let cut = if spoken.partial { " [cut off]" } else { "" };
-    push_line(text, name_of(session, &spoken.agent), &spoken.text, cut);
-}
-
-fn push_line(text: &mut String, who: &str, said: &str, cut: &str) {
-    for piece in [who, ": ", said, cut, "\n"] {
-        text.push_str(piece);
-    }
-}
-
-fn name_of<'a>(session: &'a Session, agent: &'a AgentId) -> &'a str {
-    session.find_agent(agent).map_or(agent.suffix(), |agent| &agent.name)
 }
 
 fn mission_text(mission: &str, rationale: &str) -> String {

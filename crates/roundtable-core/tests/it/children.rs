@@ -287,8 +287,7 @@ fn a_nested_prompt_offers_the_tools_that_it_names_and_no_others() {
     };
     let tool_call = table.call("r1.t1.i1.c1");
     table.ok(Report::Evaluate { tool_call, ordinal: 1, prompt });
-    let (rendered, _) =
-        table.live.window.render(&table.live.session, &table.turn("r1.t2")).unwrap();
+    let (rendered, _) = table.live.render(&table.turn("r1.t2")).unwrap();
     assert_eq!(rendered.tools, ["judge"]);
     table.trace();
     table.asks("r1.t2.i1", "", vec![delegate("digger", "dig"), ask("judge", json!({}))]);

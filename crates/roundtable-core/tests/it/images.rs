@@ -26,7 +26,7 @@ fn shape(messages: &[Message]) -> Vec<Vec<String>> {
 }
 
 fn rendered(table: &Table, turn: &str) -> Vec<Message> {
-    let (rendered, _) = table.live.window.render(table.session(), &table.turn(turn)).unwrap();
+    let (rendered, _) = table.live.render(&table.turn(turn)).unwrap();
     rendered.messages.to_vec()
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::table::{Table, agent, agent_with, ask, counted, reply};
 
 fn rendered(table: &Table, turn: &str) -> Vec<Message> {
-    let (rendered, _) = table.live.window.render(table.session(), &table.turn(turn)).unwrap();
+    let (rendered, _) = table.live.render(&table.turn(turn)).unwrap();
     rendered.messages.to_vec()
 }
 
@@ -50,7 +50,7 @@ fn all_agents_of_a_round_share_the_beginning_of_their_prompts() {
     assert_eq!(ada[0], bob[0]);
     assert_eq!((ada[0].role, ada[1].role), (Role::User, Role::System));
     assert_ne!(ada[1], bob[1], "the persona comes after what is shared");
-    let (prompt, _) = table.live.window.render(table.session(), &table.turn("r3.t1")).unwrap();
+    let (prompt, _) = table.live.render(&table.turn("r3.t1")).unwrap();
     assert_eq!(prompt.stable, 1);
 }
 
@@ -162,9 +162,7 @@ fn an_agent_that_answers_with_data_says_so_in_its_prompts_and_nested_prompts_say
     let ada = Agent { output: Some(form()), ..agent_with("Ada", vec![judge]) };
     let mut table = Table::open(vec![ada, agent("Bob")]);
     table.say("Well?");
-    let rendered = |table: &Table, turn: &str| {
-        table.live.window.render(table.session(), &table.turn(turn)).unwrap().0
-    };
+    let rendered = |table: &Table, turn: &str| table.live.render(&table.turn(turn)).unwrap().0;
     assert_eq!(rendered(&table, "r1.t1").output, Some(form()));
     assert_eq!(rendered(&table, "r1.t2").output, None);
     let words = "You are Ada.".len() + "User: Well?".len();

@@ -41,5 +41,4 @@ mod takes;
 mod time_limits;
 mod tools;
 mod turn_context;
-mod walk;
 mod wire;

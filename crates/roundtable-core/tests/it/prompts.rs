@@ -79,7 +79,7 @@ fn a_turn_that_is_over_has_no_prompt() {
     let turn = table.turn("r1.t1");
     table.answer("r1.t1.i1", "Hi");
     assert!(table.live.window.prompt(table.session(), &turn).is_none());
-    assert!(table.live.window.render(table.session(), &turn).is_none());
+    assert!(table.live.render(&turn).is_none());
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn the_same_window_gives_the_same_bytes() {
     let mut table = office();
     table.say("Build it.");
     let turn = table.turn("r1.t1");
-    let once = table.live.window.render(table.session(), &turn).unwrap();
-    assert_eq!(table.live.window.render(table.session(), &turn).unwrap(), once);
+    let once = table.live.render(&turn).unwrap();
+    assert_eq!(table.live.render(&turn).unwrap(), once);
     let bytes = "You are Boss.".len() + "User: Build it.".len();
     assert_eq!(once.0.content_bytes(), bytes as u64);
 }

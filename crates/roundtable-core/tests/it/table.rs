@@ -7,13 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::{ContextResult, Decision};
+use roundtable_core::debate::Debate;
 use roundtable_core::event::{CallRecord, Event, NestedPrompt, Opening};
 use roundtable_core::id::{ContextRequestId, IterationId, SessionId, ToolCallId, TurnId};
 use roundtable_core::input::{
     AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
 };
+use roundtable_core::program::Programs;
 use roundtable_core::session::Session;
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
+use roundtable_core::stage::Name;
 use roundtable_core::tool::{ToolDecl, ToolResult};
 use roundtable_core::want::Want;
 use roundtable_core::{Live, MessageContext, Reject, Starts};
@@ -50,7 +53,7 @@ impl Table {
     /// A session before its first event.
     pub fn empty(id: &str) -> Self {
         Self {
-            live: Live::new(SessionId::new(id).unwrap()),
+            live: Live::new(SessionId::new(id).unwrap(), &programs()),
             log: Vec::new(),
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
             starts: Starts::Allowed,
@@ -127,7 +130,7 @@ impl Table {
 
     /// The state that the log alone gives.
     pub fn replayed(&self) -> Live {
-        let mut replayed = Live::new(self.live.session.id.clone());
+        let mut replayed = Live::new(self.live.session.id.clone(), &programs());
         self.log.iter().for_each(|event| replayed.apply(event));
         replayed
     }
@@ -136,8 +139,8 @@ impl Table {
     pub fn check_resume(&self) {
         let resumed = self.resumed();
         assert_eq!(resumed, self.live, "snapshot and window give the same state");
-        for turn in self.live.session.round.iter().flat_map(|round| &round.turns) {
-            let prompt = |live: &Live| live.window.render(&live.session, &turn.id);
+        for turn in self.live.session.scopes().flat_map(|scope| &scope.turns) {
+            let prompt = |live: &Live| live.render(&turn.id);
             assert_eq!(prompt(&resumed), prompt(&self.live), "the same prompts");
         }
     }
@@ -146,7 +149,7 @@ impl Table {
         let snapshot = serde_json::to_string(&self.live.session).unwrap();
         let session: Session = serde_json::from_str(&snapshot).unwrap();
         let from = session.window_from();
-        Live::resume(session, self.log.iter().filter(|event| event.seq >= from))
+        Live::resume(session, self.log.iter().filter(|event| event.seq >= from), &programs())
     }
 
     /// What happened since the last call of this, as text.
@@ -313,13 +316,18 @@ impl Table {
 
     /// The prompt of an open turn, as text.
     pub fn prompt(&self, label: &str) -> String {
-        let (rendered, _) = self.live.window.render(&self.live.session, &self.turn(label)).unwrap();
+        let (rendered, _) = self.live.render(&self.turn(label)).unwrap();
         rendered.text()
     }
 }
 
+/// The programs that sessions under test can run.
+pub fn programs() -> Programs {
+    Programs::default().with(Debate)
+}
+
 pub fn opening(agents: Vec<Agent>, settings: Settings) -> Command {
-    let (kind, topic) = (Kind::Chat, "A test".to_owned());
+    let (kind, topic) = (Name::constant("chat"), "A test".to_owned());
     Command::Open(Box::new(Opening { kind, topic, agents, settings, actor: None, tenant: None }))
 }
 

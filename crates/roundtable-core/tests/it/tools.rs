@@ -46,7 +46,7 @@ fn a_reply_with_a_tool_call_runs_the_tool_and_asks_the_model_again() {
 
 /// What the model is told of its calls in its next prompt.
 fn results(table: &Table, turn: &str) -> Vec<(String, String, bool)> {
-    let (rendered, _) = table.live.window.render(&table.live.session, &table.turn(turn)).unwrap();
+    let (rendered, _) = table.live.render(&table.turn(turn)).unwrap();
     let last = rendered.messages.last().unwrap();
     assert_eq!(last.role, Role::User);
     let told = |part: &Part| match part {
@@ -295,8 +295,7 @@ fn a_prompt_shows_calls_and_results_to_the_model_that_made_them() {
     table.say("Who?");
     table.asks("r1.t1.i1", "Looking.", vec![ask("search", json!({"q": "who"}))]);
     table.returns("r1.t1.i1.c1", "nobody");
-    let (rendered, record) =
-        table.live.window.render(&table.live.session, &table.turn("r1.t1")).unwrap();
+    let (rendered, record) = table.live.render(&table.turn("r1.t1")).unwrap();
     let json = serde_json::to_string_pretty(&rendered.messages).unwrap();
     insta::assert_snapshot!(table.labels.replace(&json), @r#"
     [

@@ -5,6 +5,7 @@ use roundtable_core::event::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, SessionEvent, Task,
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
+use roundtable_core::job::JobOutcome;
 use roundtable_core::tool::ToolOutcome;
 use roundtable_core::want::Want;
 
@@ -85,7 +86,7 @@ fn want(want: &Want) -> String {
         Want::CallModel { iteration, attempt, .. } => format!("model {iteration} #{attempt}"),
         Want::RunTool { tool_call, attempt, .. } => format!("tool {tool_call} #{attempt}"),
         Want::BeginEffect { tool_call } => format!("effect {tool_call}"),
-        Want::Measure { round } => format!("measure {round}"),
+        Want::RunJob { round, name, .. } => format!("{name} {round}"),
         Want::WakeAt(at) => format!("wake at {at}"),
     }
 }
@@ -126,7 +127,11 @@ fn session(body: &SessionEvent) -> String {
         SessionEvent::SessionTakeSelected { number, take } => {
             format!("selected round {number} take {take}")
         }
-        SessionEvent::SessionImported(record) => format!("imported {}", record.topic),
+        SessionEvent::SessionImported(imported) => format!("imported {}", imported.topic),
+        SessionEvent::StateChanged { patch, note } => {
+            let note = note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+            format!("state {patch}{note}")
+        }
     }
 }
 
@@ -136,17 +141,23 @@ fn round(body: &RoundEvent) -> String {
             let said = said.map_or(String::new(), |said| format!(" message {}", said.number));
             format!("opened as round {number} take {take} by {}{said}", input.message_id())
         }
-        RoundEvent::RoundAsideOpened { number, stages, .. } => {
-            format!("opened aside after round {number} for {}", stages[0].seats[0].agent)
+        RoundEvent::RoundAsideOpened { number, purpose, stages, .. } => {
+            let agent = stages.first().map_or("nobody", |stage| stage.seats[0].agent.as_str());
+            format!("opened aside {purpose} after round {number} for {agent}")
         }
         RoundEvent::StagesAdded { stages } => {
             let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
             format!("goes on with {}", purposes.join(", "))
         }
-        RoundEvent::RoundMeasured(measure) => {
-            format!("measured {:.3} {:?}", measure.agreement, measure.exit).to_lowercase()
+        RoundEvent::JobStarted { name, ordinal } => format!("started job {name} {ordinal}"),
+        RoundEvent::JobFinished { name, ordinal, outcome, .. } => match outcome {
+            JobOutcome::Done { data } => format!("job {name} {ordinal} gave {data}"),
+            JobOutcome::Failed { error } => format!("job {name} {ordinal} failed: {error}"),
+        },
+        RoundEvent::RoundClosed { outcome, ends, note } => {
+            let extra = ends.iter().chain(note).map(|text| format!(": {text}"));
+            format!("closed {outcome:?}").to_lowercase() + &extra.collect::<String>()
         }
-        RoundEvent::RoundClosed { outcome } => format!("closed {outcome:?}").to_lowercase(),
     }
 }
 

@@ -118,10 +118,10 @@ fn a_prompt_can_be_made_again_from_the_part_of_the_log_that_its_record_names() {
     table.say("two");
     table.say("three");
     table.answer("r2.t1.i1", "2");
-    let (rendered, record) =
-        table.live.window.render(&table.live.session, &table.turn("r3.t1")).unwrap();
+    let (rendered, record) = table.live.render(&table.turn("r3.t1")).unwrap();
     let part = table.log.iter().filter(|event| event.seq >= record.from && event.seq <= record.to);
-    let again = roundtable_core::Live::resume(table.session().clone(), part);
-    let (repeated, _) = again.window.render(&again.session, &table.turn("r3.t1")).unwrap();
+    let again =
+        roundtable_core::Live::resume(table.session().clone(), part, &crate::table::programs());
+    let (repeated, _) = again.render(&table.turn("r3.t1")).unwrap();
     assert_eq!(repeated, rendered);
 }

@@ -93,8 +93,9 @@ impl SessionTask<'_> {
     /// failed is in the log after all: the answer of the store may have been lost, and what is
     /// done is not done again.
     async fn reload(&mut self, unsure: &mut Vec<Staged>) -> Result<Option<Staged>, EngineError> {
-        let store = &self.engine.parts().store;
-        self.live = load::read(&store.log, &self.session, &self.session, Seq(u64::MAX)).await?;
+        let parts = self.engine.parts();
+        let store = &parts.store;
+        self.live = load::read(parts, &self.session, &self.session, Seq(u64::MAX)).await?;
         for (index, staged) in unsure.iter().enumerate() {
             let Some(first) = staged.events.first() else { continue };
             let found = store.log.read(&self.session, first.seq, staged.events.len()).await?;
@@ -164,7 +165,7 @@ impl SessionTask<'_> {
         let env = self.env(None);
         if let Err(reject) = self.step(&Input::Command(command.clone()), &env, staged) {
             if staged.origin.take().is_some() {
-                self.live = Live::new(self.session.clone());
+                self.live = Live::new(self.session.clone(), &self.engine.parts().programs);
             }
             return Err(reject.into());
         }
@@ -269,7 +270,8 @@ impl SessionTask<'_> {
         }
         self.answer_waiters();
         self.answer_askers();
-        if self.live.session.round.is_none() && self.noted.swap(false, Ordering::Relaxed) {
+        if self.live.session.scopes().next().is_none() && self.noted.swap(false, Ordering::Relaxed)
+        {
             let _ = self.engine.parts().store.drafts.clear_drafts(&self.own).await;
         }
         let since = self.live.session.head.0.saturating_sub(self.snapshot.0);
@@ -312,7 +314,7 @@ impl SessionTask<'_> {
         call: &roundtable_core::id::ToolCallId,
         ordinal: u32,
     ) -> Option<roundtable_core::id::TurnId> {
-        let (_, call) = self.live.session.round.as_ref()?.find_call(call)?;
+        let (.., call) = self.live.session.find_call(call)?;
         call.children.iter().find(|child| child.ordinal == ordinal).map(|child| child.turn.clone())
     }
 

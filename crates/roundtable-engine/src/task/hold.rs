@@ -124,9 +124,11 @@ fn input_bytes(input: &Input) -> usize {
         }
         Report::Publish { topic, data, .. } => topic.len() + data.to_string().len(),
         Report::ToolRan { ran: Ran::Refused(why) | Ran::CutOff(why), .. } => why.len(),
+        Report::JobRan { outcome, .. } => {
+            serde_json::to_vec(outcome).map_or(usize::MAX, |json| json.len())
+        }
         Report::EffectBegins { .. }
         | Report::Evaluate { .. }
-        | Report::Measured { .. }
         | Report::Woke
         | Report::WriterChanged => 0,
     }

@@ -6,15 +6,16 @@ use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Session;
 use roundtable_core::{Live, Reject};
-use roundtable_ports::{LeaseError, LogError, Ownership, SessionLog, Snapshot};
+use roundtable_ports::{LeaseError, LogError, Ownership, Snapshot};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::SessionTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::parts::Parts;
 
 /// The form of snapshots that this build writes; another one is discarded.
-pub const SNAPSHOT_VERSION: u32 = 2;
+pub const SNAPSHOT_VERSION: u32 = 3;
 
 /// How many events are read at once.
 const PAGE: usize = 512;
@@ -47,7 +48,7 @@ async fn claim(
 pub(super) async fn load(engine: &Engine, session: &SessionId) -> Result<Loaded, EngineError> {
     let parts = engine.parts();
     let (own, alone) = claim(engine, session).await?;
-    let loaded = match read(&parts.store.log, session, session, Seq(u64::MAX)).await {
+    let loaded = match read(parts, session, session, Seq(u64::MAX)).await {
         Ok(live) => check(engine, live),
         Err(error) => Err(error.into()),
     };
@@ -58,9 +59,15 @@ pub(super) async fn load(engine: &Engine, session: &SessionId) -> Result<Loaded,
     Ok(Loaded { own, alone, live: loaded? })
 }
 
-/// Refuses a session whose agents need what is not there: with every call it would fail a turn
+/// Refuses a session whose program or whose agents need what is not there: with every call it would fail a turn
 /// that another process could take.
 fn check(engine: &Engine, live: Live) -> Result<Live, EngineError> {
+    let missing = engine.parts().programs.missing(&live.session);
+    if let Some(name) = missing.filter(|_| live.session.opened) {
+        engine.lay_aside(&live.session.id);
+        let what = format!("this process has no program \"{name}\"");
+        return Err(EngineError::CannotPlay { what });
+    }
     match engine.parts().check(&live.session.agents) {
         Ok(()) => Ok(live),
         Err(missing) => {
@@ -72,14 +79,15 @@ fn check(engine: &Engine, live: Live) -> Result<Live, EngineError> {
 
 /// The fold of `source`'s log up to `until`, as the state of `session`.
 pub(crate) async fn read(
-    log: &Arc<dyn SessionLog>,
+    parts: &Parts,
     source: &SessionId,
     session: &SessionId,
     until: Seq,
 ) -> Result<Live, LogError> {
+    let (log, programs) = (&parts.store.log, &parts.programs);
     let snapshot = log.find_snapshot(source).await?.filter(|snapshot| snapshot.seq <= until);
     let mut live = match snapshot.as_ref().and_then(thaw) {
-        None => Live::new(session.clone()),
+        None => Live::new(session.clone(), programs),
         Some(state) => {
             let mut earlier = Vec::new();
             let mut from = state.window_from();
@@ -89,7 +97,8 @@ pub(crate) async fn read(
                 from = last.seq.next();
                 earlier.extend(page.into_iter().filter(|event| event.seq <= state.head));
             }
-            Live::resume(Session { id: session.clone(), ..state }, earlier.iter().map(Arc::as_ref))
+            let state = Session { id: session.clone(), ..state };
+            Live::resume(state, earlier.iter().map(Arc::as_ref), programs)
         }
     };
     loop {
@@ -128,8 +137,7 @@ impl SessionTask<'_> {
         if self.live.session.opened {
             return Err(Reject::Exists { session: self.session.clone() }.into());
         }
-        let log = &self.engine.parts().store.log;
-        let past = read(log, &origin.session, &self.session, origin.seq).await?;
+        let past = read(self.engine.parts(), &origin.session, &self.session, origin.seq).await?;
         if !past.session.opened || past.session.head != origin.seq {
             let what = format!("session {} has no event {}", origin.session, origin.seq);
             return Err(Reject::Invalid { what }.into());

@@ -22,7 +22,7 @@ use crate::speech::Speech;
 pub(super) enum Key {
     Model(IterationId, u32),
     Tool(ToolCallId, u32),
-    Measure(RoundId),
+    Job(RoundId, u32),
 }
 
 /// An effect that is under way.
@@ -82,7 +82,7 @@ fn key(want: &Want) -> Option<Key> {
     match want {
         Want::CallModel { iteration, attempt, .. } => Some(Key::Model(iteration.clone(), *attempt)),
         Want::RunTool { tool_call, attempt, .. } => Some(Key::Tool(tool_call.clone(), *attempt)),
-        Want::Measure { round } => Some(Key::Measure(round.clone())),
+        Want::RunJob { round, ordinal, .. } => Some(Key::Job(round.clone(), *ordinal)),
         Want::BeginEffect { .. } | Want::WakeAt(_) => None,
     }
 }
@@ -135,17 +135,19 @@ impl SessionTask<'_> {
 
     fn cut_call(&self, key: &Key) -> CutCall {
         let session = &self.live.session;
-        let round = session.round.as_ref();
         let (turn, target) = match key {
             Key::Model(iteration, _) => (
-                round.and_then(|round| round.turn_of_iteration(iteration)),
+                session.turn_of_iteration(iteration).map(|(_, turn)| turn),
                 CutTarget::Model(String::new()),
             ),
-            Key::Tool(id, _) => match round.and_then(|round| round.find_call(id)) {
-                Some((turn, call)) => (Some(turn), CutTarget::Tool(call.name.clone())),
+            Key::Tool(id, _) => match session.find_call(id) {
+                Some((_, turn, call)) => (Some(turn), CutTarget::Tool(call.name.clone())),
                 None => (None, CutTarget::Tool(id.to_string())),
             },
-            Key::Measure(_) => (None, CutTarget::Measure),
+            Key::Job(round, _) => {
+                let job = session.find_scope(round).and_then(|scope| scope.job.as_ref());
+                (None, CutTarget::Job(job.map_or_else(String::new, |job| job.name.to_string())))
+            }
         };
         let agent = turn.and_then(|turn| session.find_agent(&turn.agent));
         let target = match (target, agent) {
@@ -166,9 +168,7 @@ impl SessionTask<'_> {
             }
             keep
         });
-        let open = |turn: &TurnId| {
-            self.live.session.round.as_ref().is_some_and(|r| r.find_turn(turn).is_some())
-        };
+        let open = |turn: &TurnId| self.live.session.find_turn(turn).is_some();
         self.running.runs.retain(|turn, _| open(turn));
     }
 }

@@ -16,8 +16,8 @@ impl SessionTask<'_> {
         mut letters: Vec<Letter>,
         what: &str,
     ) -> Result<(), Halt> {
-        let log = &self.engine.parts().store.log;
-        match load::read(log, &self.session, &self.session, Seq(u64::MAX)).await {
+        let parts = self.engine.parts();
+        match load::read(parts, &self.session, &self.session, Seq(u64::MAX)).await {
             Ok(live) => self.live = live,
             Err(error) => {
                 let error = EngineError::from(error);

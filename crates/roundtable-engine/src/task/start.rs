@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use roundtable_core::budget::Spend;
-use roundtable_core::debate::Measuring;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, RoundId, ToolCallId, TurnId};
 use roundtable_core::iteration::Phase;
 use roundtable_core::prompt::Prompt;
 use roundtable_core::round::Round;
 use roundtable_core::scope::{Place, Scope};
+use roundtable_core::stage::Name;
 use roundtable_core::turn::Turn;
 use roundtable_core::want::Want;
-use roundtable_ports::{Attempts, Budget, Listener, ModelRequest, Owner, RunScope, ToolChoice};
+use roundtable_ports::{
+    Attempts, Budget, JobRequest, Listener, ModelRequest, Owner, RunScope, ToolChoice,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
@@ -31,7 +33,7 @@ impl SessionTask<'_> {
             Want::RunTool { turn, tool_call, attempt } => {
                 self.start_tool(turn, tool_call, *attempt)
             }
-            Want::Measure { round } => self.start_measure(round),
+            Want::RunJob { round, name, ordinal } => self.start_job(round, name, *ordinal),
             Want::BeginEffect { .. } | Want::WakeAt(_) => None,
         }
     }
@@ -45,8 +47,8 @@ impl SessionTask<'_> {
     ) -> Option<Effect> {
         let rendered = Arc::new(self.live.take_prompt(id)?);
         self.running.runs.entry(id.clone()).or_default().rendered = Some(rendered.clone());
-        let prompt = self.live.window.prompt_name(&self.live.session, id)?.to_owned();
-        let turn = self.live.session.round.as_ref()?.find_turn(id)?;
+        let prompt = self.live.window.prompt_name(id)?.to_owned();
+        let (round, turn) = self.live.session.find_turn(id)?;
         let agent = self.live.session.find_agent(&turn.agent)?;
         let reserved = match turn.iteration.as_ref().map(|iteration| &iteration.phase) {
             Some(Phase::AwaitingModel { reserved, .. }) => *reserved,
@@ -56,7 +58,7 @@ impl SessionTask<'_> {
         let request = ModelRequest {
             key: iteration.clone(),
             attempt,
-            scope: self.scope_of(turn, None)?,
+            scope: self.scope_of(round, turn, None)?,
             prompt,
             agent_name: agent.name.clone(),
             messages: rendered.messages.clone(),
@@ -95,13 +97,12 @@ impl SessionTask<'_> {
     fn start_tool(&mut self, id: &TurnId, tool_call: &ToolCallId, attempt: u32) -> Option<Effect> {
         let prompt = self.prompt_of(id)?;
         let rendered = self.running.runs.get(id).and_then(|run| run.rendered.clone());
-        let round = self.live.session.round.as_ref()?;
-        let turn = round.find_turn(id)?;
+        let (round, turn) = self.live.session.find_turn(id)?;
         let adapter = self.running.adapter(&turn.agent);
         let asked = self.live.window.find_call(id, tool_call)?;
         let cancellation = CancellationToken::new();
         let scope = RunScope {
-            ids: self.scope_of(turn, Some(tool_call))?,
+            ids: self.scope_of(round, turn, Some(tool_call))?,
             cancellation: cancellation.clone(),
             deadline: deadline_of(round, turn),
             budget: Budget { limits: turn.account.limits, spent: turn.account.spent },
@@ -122,9 +123,17 @@ impl SessionTask<'_> {
         Some(self.spawn(cancellation, run.run()))
     }
 
-    fn start_measure(&self, round: &RoundId) -> Option<Effect> {
-        let measuring = Measuring::of(&self.live.session, &self.live.window)?;
-        let effect = effect::measure(self.engine.clone(), round.clone(), measuring);
+    fn start_job(&self, round: &RoundId, name: &Name, ordinal: u32) -> Option<Effect> {
+        let request = JobRequest {
+            name: name.clone(),
+            session: self.session.clone(),
+            round: round.clone(),
+            ordinal,
+            actor: self.live.session.actor.clone(),
+            tenant: self.live.session.tenant.clone(),
+            input: self.live.job_input(round)?,
+        };
+        let effect = effect::job::run(self.engine.clone(), request);
         Some(self.spawn(CancellationToken::new(), effect))
     }
 
@@ -138,9 +147,13 @@ impl SessionTask<'_> {
         run.prompt.clone()
     }
 
-    fn scope_of(&self, turn: &Turn, tool_call: Option<&ToolCallId>) -> Option<Scope> {
+    fn scope_of(
+        &self,
+        round: &Round,
+        turn: &Turn,
+        tool_call: Option<&ToolCallId>,
+    ) -> Option<Scope> {
         let session = &self.live.session;
-        let round = session.round.as_ref()?;
         let iteration = turn.iteration.as_ref()?;
         let place = Place {
             round: Some(round.id.clone()),

@@ -84,7 +84,7 @@ pub fn turn_ends(events: &[Arc<Event>]) -> Vec<(AgentId, TurnOutcome)> {
 /// How the rounds ended, in that order.
 pub fn round_ends(events: &[Arc<Event>]) -> Vec<RoundOutcome> {
     let outcome = |event: &Arc<Event>| match &event.body {
-        Body::Round(RoundEvent::RoundClosed { outcome }) => Some(*outcome),
+        Body::Round(RoundEvent::RoundClosed { outcome, .. }) => Some(*outcome),
         _ => None,
     };
     events.iter().filter_map(outcome).collect()

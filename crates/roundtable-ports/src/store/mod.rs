@@ -16,7 +16,7 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
 use roundtable_core::projection::Summary;
 use roundtable_core::session::Status;
-use roundtable_core::settings::Kind;
+use roundtable_core::stage::Name;
 
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
@@ -67,7 +67,7 @@ pub struct Selection {
     /// Those of a tenant; nothing inside means those of no tenant.
     pub tenant: Option<Option<String>>,
     /// Those of a kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<Name>,
     /// Those in a state.
     pub status: Option<Status>,
     /// Those with this in their topic, in capitals or not.
@@ -85,7 +85,7 @@ impl Selection {
     pub fn has(&self, listed: &Listed) -> bool {
         let summary = &listed.summary;
         self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
-            && self.kind.is_none_or(|kind| summary.kind == kind)
+            && self.kind.as_ref().is_none_or(|kind| summary.kind == *kind)
             && self.status.is_none_or(|status| summary.status == status)
             && self.from.is_none_or(|from| listed.created_at >= from)
             && self.to.is_none_or(|to| listed.created_at <= to)

@@ -228,15 +228,15 @@ async fn bring(debate: &Debate, token: &str, contribution: Option<&str>) -> Resu
         return refuse("turnToken is none; take it from the turn of the last answer");
     };
     let state = debate.session().state().await?;
-    let Some(round) = &state.round else { return Ok(state.last_number) };
-    if round.turn_of_iteration(&token).is_some() {
+    let open = state.turn_of_iteration(&token).map(|(scope, _)| scope);
+    if open.is_some() {
         match debate.session().contribute(&token, contribution).await {
             // Someone else has brought it in meanwhile.
             Ok(()) | Err(Error::Engine(EngineError::Reject(Reject::Stale { .. }))) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(round.number)
+    Ok(open.or(state.round.as_ref()).map_or(state.last_number, |round| round.number))
 }
 
 /// How a debate's last round stands with its callers.

@@ -1,8 +1,9 @@
 //! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
 
+use roundtable::core::debate::Debate as Program;
 use roundtable::core::id::{AgentId, SessionId};
-use roundtable::core::input::Command;
-use roundtable::core::session::Status as CoreStatus;
+
+use roundtable::core::session::{AsideKey, Status as CoreStatus};
 use roundtable::debate::{DebateFilter, Findings};
 use roundtable::ports::{CommandKey, Owner};
 use serde_json::Value;
@@ -192,13 +193,13 @@ async fn begin_synthesis(
         return Ok(());
     }
     let state = debate.session().state().await?;
-    let is_there = state.syntheses.iter().any(|one| agent.is_none_or(|agent| one.agent == *agent));
+    let by = |done: &AsideKey| agent.is_none_or(|agent| done.agent.as_ref() == Some(agent));
+    let is_there = state.asides_done.iter().any(by);
     let owner = Owner { tenant: state.tenant.clone(), actor: state.actor.clone() };
     match app.admit(&owner, Begin::Round).await {
         Ok(None) => Ok(()),
         Ok(Some(turn)) => {
-            let command = Command::Synthesise { agent: agent.cloned() };
-            debate.session().command(command).await?;
+            debate.session().command(Program::synthesize(agent)).await?;
             drop(turn);
             Ok(())
         }

@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::routing::post;
 use http::Method;
 use roundtable::Session;
-use roundtable::core::Live;
 use roundtable::core::context_request::ContextRequest as Pending;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
+use roundtable::core::session::Session as Folded;
 use roundtable::ports::Receipt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,10 +88,10 @@ async fn provide(
 
 /// What was still to be answered after a request whose receipt this is.
 async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<Pending>, Problem> {
-    let mut live = Live::new(session.id().clone());
+    let mut state = Folded::new(session.id().clone());
     let log = session.log().await?;
-    log.iter().filter(|event| event.seq <= receipt.seq).for_each(|event| live.apply(event));
-    Ok(live.session.requests)
+    log.iter().filter(|event| event.seq <= receipt.seq).for_each(|event| state.evolve(event));
+    Ok(state.requests)
 }
 
 /// Answers, not too many at once.

@@ -62,7 +62,7 @@ fn holding() -> Vec<Tool> {
         tool::<Start, RoundAnswer>(
             "start_roundtable",
             "Start a debate",
-            "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, trade-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.",
+            "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, programs-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.",
             Does::Adds,
         ),
         tool::<About<GoOn>, RoundAnswer>(

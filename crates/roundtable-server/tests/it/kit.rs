@@ -5,7 +5,8 @@ use std::path::Path;
 
 use roundtable::core::agent::Agent;
 use roundtable::core::event::Opening;
-use roundtable::core::settings::{Kind, Settings as SessionSettings};
+use roundtable::core::settings::Settings as SessionSettings;
+use roundtable::core::stage::Name;
 use roundtable::core::tool::ToolDecl;
 use roundtable::models::Secret;
 use roundtable::prelude::*;
@@ -135,7 +136,7 @@ pub async fn session(engine: &Engine, tenant: Option<&str>, topic: &str) -> Sess
     let mut agent = Agent::new("Ada", "scripted").expect("a name");
     agent.tools.push(ToolDecl::request_context());
     let opening = Opening {
-        kind: Kind::Debate,
+        kind: Name::constant("debate"),
         topic: topic.to_owned(),
         agents: vec![agent],
         settings: SessionSettings { total_rounds: Some(3), ..SessionSettings::default() },

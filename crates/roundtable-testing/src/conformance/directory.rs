@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use roundtable_core::event::Seq;
 use roundtable_core::projection::Summary;
 use roundtable_core::session::Status;
-use roundtable_core::settings::Kind;
+use roundtable_core::stage::Name;
 use roundtable_ports::{Selection, Store};
 
 use super::fixture::{Draft, env, node, session};
@@ -76,9 +76,9 @@ pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &
     let page = |name| Selection { before: Some(session(name)), ..tenant(None) };
     assert_eq!(select(&page("c"), 10).await, ["a"], "a page goes on within its tenant");
     assert_eq!(select(&page("a"), 10).await, Vec::<String>::new());
-    let kind = |kind| Selection { kind: Some(kind), ..all.clone() };
-    assert_eq!(select(&kind(Kind::Chat), 10).await, ["c", "b", "a"]);
-    assert_eq!(select(&kind(Kind::Scene), 10).await, Vec::<String>::new());
+    let kind = |kind| Selection { kind: Some(Name::constant(kind)), ..all.clone() };
+    assert_eq!(select(&kind("chat"), 10).await, ["c", "b", "a"]);
+    assert_eq!(select(&kind("scene"), 10).await, Vec::<String>::new());
     let paused = Selection { status: Some(Status::Paused), ..all.clone() };
     assert_eq!(select(&paused, 10).await, Vec::<String>::new());
     let began = store.directory.list(1).await.expect("a list").remove(0).created_at;

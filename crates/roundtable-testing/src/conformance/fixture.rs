@@ -9,6 +9,7 @@ use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_core::input::{Command, Env};
+use roundtable_core::program::Programs;
 use roundtable_core::projection::{Summary, rows};
 use roundtable_core::settings::Settings;
 use roundtable_core::{Live, Starts};
@@ -58,7 +59,12 @@ impl Draft {
     pub async fn claim(store: &Store, name: &str, by: &str) -> Self {
         store.leases.renew(&node(by)).await.expect("a node that lives");
         let own = store.leases.claim_one(&session(name), &node(by)).await.expect("a free session");
-        Self { live: Live::new(session(name)), own, origin: None, spent: Spend::default() }
+        Self {
+            live: Live::new(session(name), &Programs::default()),
+            own,
+            origin: None,
+            spent: Spend::default(),
+        }
     }
 
     /// A session that has been opened.

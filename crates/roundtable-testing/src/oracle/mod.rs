@@ -22,6 +22,7 @@ use roundtable_backend::StoredEvent;
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
 use roundtable_core::id::{CommandId, SessionId, ToolCallId};
 use roundtable_core::input::Command;
+use roundtable_core::program::Programs;
 use roundtable_core::session::Session;
 use roundtable_core::tool::Effect;
 use roundtable_models::scripted::Received;
@@ -116,6 +117,8 @@ pub struct Reading {
 /// Everything that is known of a run that has come to rest.
 #[derive(Clone, Default)]
 pub struct Evidence {
+    /// The programs that the sessions run.
+    pub programs: Programs,
     /// The sessions' own logs.
     pub logs: BTreeMap<SessionId, Vec<StoredEvent>>,
     /// The commands that the store remembers.

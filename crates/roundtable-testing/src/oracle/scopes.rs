@@ -82,11 +82,14 @@ fn change(event: &Event) -> Option<Change> {
     };
     let closes = |scope: Option<String>| scope.map(Change::Closes);
     let attempt_of = |attempt: u32| iteration().map(|id| format!("{id} attempt {attempt}"));
+    let job_of = |ordinal: u32| round().map(|id| format!("{id} job {ordinal}"));
     match &event.body {
         Body::Round(RoundEvent::RoundOpened { .. } | RoundEvent::RoundAsideOpened { .. }) => {
             opens(round(), None)
         }
-        Body::Round(RoundEvent::RoundMeasured(_) | RoundEvent::StagesAdded { .. }) => None,
+        Body::Round(RoundEvent::StagesAdded { .. }) => None,
+        Body::Round(RoundEvent::JobStarted { ordinal, .. }) => opens(job_of(*ordinal), round()),
+        Body::Round(RoundEvent::JobFinished { ordinal, .. }) => closes(job_of(*ordinal)),
         Body::Round(RoundEvent::RoundClosed { .. }) => closes(round()),
         Body::Turn(TurnEvent::TurnStarted { task, .. }) => {
             opens(turn(), task.tool_call().map(ToString::to_string).or_else(round))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use roundtable_core::Live;
 use roundtable_core::event::Event;
 use roundtable_core::id::SessionId;
+use roundtable_core::program::Programs;
 use roundtable_core::session::Session;
 
 use super::{Evidence, Findings, Rule};
@@ -15,28 +16,33 @@ const SNAPSHOTS: usize = 3;
 
 pub(super) fn check(evidence: &Evidence, found: &mut Findings) {
     for session in evidence.logs.keys() {
-        check_snapshots(session, &evidence.lineage(session), found);
+        check_snapshots(session, &evidence.programs, &evidence.lineage(session), found);
     }
     for state in &evidence.states {
         let log = evidence.lineage(&state.id);
         let known = log.iter().take_while(|event| event.seq <= state.head);
-        let rebuilt = fold(&state.id, known).session;
+        let rebuilt = fold(&state.id, known);
         found.check(rebuilt == *state, Rule::I7, || {
             format!("{} at {}: {}", state.id, state.head, difference(&rebuilt, state))
         });
     }
 }
 
-fn fold<'a>(session: &SessionId, events: impl Iterator<Item = &'a Arc<Event>>) -> Live {
-    let mut live = Live::new(session.clone());
-    events.for_each(|event| live.apply(event));
-    live
+fn fold<'a>(session: &SessionId, events: impl Iterator<Item = &'a Arc<Event>>) -> Session {
+    let mut state = Session::new(session.clone());
+    events.for_each(|event| state.evolve(event));
+    state
 }
 
 /// A snapshot at any point, and the events after it, give what the whole log gives.
-fn check_snapshots(session: &SessionId, log: &[Arc<Event>], found: &mut Findings) {
+fn check_snapshots(
+    session: &SessionId,
+    programs: &Programs,
+    log: &[Arc<Event>],
+    found: &mut Findings,
+) {
     let step = log.len().div_ceil(SNAPSHOTS).max(1);
-    let mut live = Live::new(session.clone());
+    let mut live = Live::new(session.clone(), programs);
     let mut kept: Vec<(usize, Live)> = Vec::new();
     for (index, event) in log.iter().enumerate() {
         live.apply(event);
@@ -64,7 +70,7 @@ fn check_snapshots(session: &SessionId, log: &[Arc<Event>], found: &mut Findings
         };
         let from = state.window_from();
         let earlier = log[..taken].iter().filter(|event| event.seq >= from).map(Arc::as_ref);
-        let mut resumed = Live::resume(state, earlier);
+        let mut resumed = Live::resume(state, earlier, programs);
         log[taken..].iter().for_each(|event| resumed.apply(event));
         found.check(resumed.session == live.session, Rule::I7, || {
             let what = difference(&live.session, &resumed.session);

@@ -351,7 +351,10 @@ impl Client {
 
     fn is_quiet(&self) -> bool {
         let asked = !self.view.requests.is_empty() && self.view.status != Status::Completed;
-        self.view.opened && self.view.round.is_none() && self.view.waiting.is_empty() && !asked
+        self.view.opened
+            && self.view.scopes().next().is_none()
+            && self.view.waiting.is_empty()
+            && !asked
     }
 
     fn is_done(&self) -> bool {

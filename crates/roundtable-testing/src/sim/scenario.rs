@@ -9,6 +9,7 @@ use super::client::Client;
 use super::life::{End, Life};
 use super::plan::Plan;
 use super::world::World;
+use crate::ProgramSet;
 use crate::oracle::Evidence;
 
 /// How long people stay away after a crash: the engine has to go on by itself.
@@ -22,6 +23,8 @@ pub struct Scenario {
     pub script: fn() -> Script,
     /// Who takes part.
     pub clients: fn() -> Vec<Client>,
+    /// The programs that their sessions run.
+    pub programs: fn() -> ProgramSet,
 }
 
 /// Which points were tried.
@@ -36,7 +39,10 @@ pub struct Visited {
 impl Scenario {
     /// The story's world, at its beginning.
     pub fn world(&self, label: &str) -> World {
-        World::new(format!("{} {label}", self.name), (self.script)(), (self.clients)())
+        let label = format!("{} {label}", self.name);
+        let mut world = World::new(label, (self.script)(), (self.clients)());
+        world.programs = (self.programs)();
+        world
     }
 
     /// The story when nothing goes wrong, and how many commits it has.

@@ -17,7 +17,6 @@ use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::session::Session;
 use roundtable_engine::{Config, Engine, Parts, Toolset};
-use roundtable_models::local::HashedEmbedder;
 use roundtable_models::scripted::{Script, ScriptedModel};
 use roundtable_ports::{Clock as _, Ids, Model};
 use tokio::runtime::{Builder, Runtime};
@@ -27,8 +26,8 @@ use super::life::{End, Fate, Life, end, turn};
 use super::plan::Plan;
 use super::wire::Wire;
 use super::workshop::Workshop;
-use crate::PausedClock;
 use crate::oracle::{Evidence, Violation};
+use crate::{PausedClock, ProgramSet};
 
 /// A world.
 pub struct World {
@@ -40,6 +39,8 @@ pub struct World {
     pub model: ScriptedModel,
     /// The tools.
     pub workshop: Workshop,
+    /// The programs, and what they have computed.
+    pub programs: ProgramSet,
     /// How engines run.
     pub config: Config,
     /// The people.
@@ -67,6 +68,7 @@ impl World {
             disk: Arc::default(),
             model: ScriptedModel::new(script),
             workshop: Workshop::default(),
+            programs: ProgramSet::default(),
             config,
             clients,
             clock: 0,
@@ -107,6 +109,7 @@ impl World {
         let records = logs.keys().map(|session| (session.clone(), self.disk.commands(session)));
         let asked = self.clients.iter().flat_map(|client| client.states().iter().cloned());
         Evidence {
+            programs: self.programs.programs.clone(),
             records: records.collect(),
             orders: self.clients.iter().flat_map(|client| client.orders().to_vec()).collect(),
             received: self.model.received(),
@@ -213,7 +216,8 @@ impl World {
             ids: Arc::new(OwnIds { process: self.lives, last: AtomicU64::new(0) }),
             models: BTreeMap::from([("scripted".to_owned(), model)]),
             tools: Toolset::new(self.workshop.tools()).expect("valid schemas"),
-            embedder: Some(Arc::new(HashedEmbedder::default())),
+            programs: self.programs.programs.clone(),
+            jobs: self.programs.jobs.clone(),
             config: self.config.clone(),
         };
         Engine::start(parts).await.expect("a store that takes the node")

@@ -140,7 +140,7 @@ impl<'a> Record<'a> {
         match body {
             SessionEvent::SessionOpened(opening) => {
                 self.learn(&opening.agents);
-                self.rules.clone_from(&opening.settings.debate);
+                self.rules = Rules::of(&opening.settings);
                 self.hide(&opening.settings.seats);
             }
             SessionEvent::SessionForked { agents, seats, .. } => {
@@ -162,7 +162,8 @@ impl<'a> Record<'a> {
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
             | SessionEvent::SessionCompleted { .. }
-            | SessionEvent::SessionImported(_) => {}
+            | SessionEvent::SessionImported(_)
+            | SessionEvent::StateChanged { .. } => {}
         }
     }
 

@@ -3,11 +3,11 @@
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Limits;
-use roundtable_core::debate::{Mode, Perspective, Quote, Rules};
+use roundtable_core::debate::{Debate as Program, Mode, Perspective, Quote, Rules};
 use roundtable_core::digest::Digest;
 use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, CommandId, ParseIdError, SessionId};
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Runs, ToolDecl};
 use roundtable_ports::CommandKey;
 
@@ -212,7 +212,7 @@ impl DebateBuilder {
     /// [`crate::Error`] when a name makes no id.
     pub fn quote(&self) -> Result<Quote> {
         let opening = self.opening(false)?;
-        let rules = opening.settings.debate.clone().unwrap_or_default();
+        let rules = Rules::of(&opening.settings).unwrap_or_default();
         let mut agents = opening.agents;
         for agent in &mut agents {
             let facts =
@@ -303,11 +303,11 @@ impl DebateBuilder {
             total_rounds: Some(self.rounds),
             auto_continue,
             session_limits: self.limits,
-            debate: Some(rules),
+            program: (&rules).into(),
             ..Settings::default()
         };
         Ok(Opening {
-            kind: Kind::Debate,
+            kind: Program::KIND,
             topic: self.topic.clone(),
             agents,
             settings,

@@ -3,7 +3,7 @@
 use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::debate::{
-    Added, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
+    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
 };
 use roundtable_core::event::{Body, RoundEvent};
 use roundtable_core::id::{AgentId, CommandId, SessionId};
@@ -113,14 +113,13 @@ impl Debate {
             return self.remember(joined, wish.key).await;
         }
         let number = next_number(&state);
-        let aside = state.round.as_ref().is_some_and(|round| round.aside);
         let take = next_take(&state, number);
         let say = Say {
             context: MessageContext::new(&format!("round_{number}_{take}"), self.id(), None)?,
             sender: "User".to_owned(),
             text: wish.focus.clone(),
-            // Something that is done between rounds is waited for; a round is not queued upon.
-            on_busy: if aside { OnBusy::Queue } else { OnBusy::Reject },
+            // A round is not queued upon.
+            on_busy: OnBusy::Reject,
             images: Vec::new(),
             results: wish.results.clone(),
             limits: wish.budget,
@@ -364,8 +363,7 @@ impl Debate {
     /// chair or the first seat. What was summed up once is read, not asked again.
     ///
     /// # Errors
-    /// [`Error`] when no round is completed, when a round is running, or when the model could not do it;
-    /// asking again tries again.
+    /// [`Error`] when no round is completed, or when the model could not do it; asking again tries again.
     pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<Summed> {
         self.synthesize_keyed(agent, None).await
     }
@@ -383,23 +381,21 @@ impl Debate {
         if let Some(key) = key {
             let receipt = match self.session.find_receipt(&key).await? {
                 Some(receipt) => receipt,
-                None => {
-                    let command = Command::Synthesise { agent: agent.cloned() };
-                    self.session.command_keyed(command, key).await?
-                }
+                None => self.session.command_keyed(Program::synthesize(agent), key).await?,
             };
             let (then, now) = (self.record_at(&receipt).await?, self.record().await?);
             if let Some(summed) = find_summed_then(&then, &now, agent) {
                 return Ok(summed);
             }
         }
-        let receipt = self.session.command(Command::Synthesise { agent: agent.cloned() }).await?;
+        let receipt = self.session.command(Program::synthesize(agent)).await?;
+        let then = self.record_at(&receipt).await?;
         let mut updates = self.session.updates(Since::After(receipt.after)).await?;
         loop {
             // In this order: what is read later cannot be older than what is known to be over.
-            let open = self.session.state().await?.round.is_some_and(|round| round.aside);
+            let open = !self.session.state().await?.asides.is_empty();
             let record = self.record().await?;
-            if let Some(summed) = find_summed(&record, agent, open)? {
+            if let Some(summed) = find_summed(&then, &record, agent, open)? {
                 return Ok(summed);
             }
             while !matches!(

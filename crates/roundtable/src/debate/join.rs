@@ -59,7 +59,7 @@ pub(super) fn unused(state: &State, wish: &Continue, number: u32) -> Vec<String>
 }
 
 fn running(state: &State) -> Option<u32> {
-    state.round.as_ref().filter(|round| !round.aside).map(|round| round.number)
+    state.round.as_ref().map(|round| round.number)
 }
 
 /// Whether a wish only repeats answers that were taken before.

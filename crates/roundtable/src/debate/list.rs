@@ -1,11 +1,10 @@
 //! Lists of debates, newest first.
 
 use roundtable_core::Timestamp;
-use roundtable_core::debate::{Member, Mode, Record};
+use roundtable_core::debate::{Debate as Program, Member, Mode, Record};
 use roundtable_core::event::{Body, RoundOutcome, Seq, SessionEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Status;
-use roundtable_core::settings::Kind;
 use roundtable_ports::{Listed, Selection};
 
 use crate::engine::Engine;
@@ -134,7 +133,7 @@ impl DebateFilter {
         });
         Selection {
             tenant: self.tenant.clone(),
-            kind: Some(Kind::Debate),
+            kind: Some(Program::KIND),
             status,
             topic: self.topic.clone(),
             from: self.from,

@@ -6,6 +6,7 @@ mod folds;
 mod handle;
 mod join;
 mod list;
+mod measure;
 mod replay;
 mod wait;
 
@@ -13,6 +14,7 @@ pub use builder::DebateBuilder;
 pub(crate) use folds::Folds;
 pub use handle::{Continue, Continued, Debate, Summed};
 pub use list::{DebateEntry, DebateFilter, DebateStatus};
+pub(crate) use measure::Measure as MeasureJob;
 
 pub use roundtable_core::debate::{
     Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,

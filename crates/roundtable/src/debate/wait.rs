@@ -1,11 +1,11 @@
 //! When a round is over, and when a synthesis is there.
 
 use roundtable_core::context_request::RequestKind;
-use roundtable_core::debate::{Findings, Record, RecordedSynthesis, Synthesis};
+use roundtable_core::debate::{Findings, Record, RecordedRound, RecordedSynthesis, Synthesis};
 use roundtable_core::event::{
     Body, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent, TurnOutcome,
 };
-use roundtable_core::id::AgentId;
+use roundtable_core::id::{AgentId, RoundId};
 
 use super::handle::{Summed, invalid};
 use crate::error::Result;
@@ -13,23 +13,27 @@ use crate::error::Result;
 /// Looks for the event after which a round may be over.
 pub(super) struct Reading {
     number: u32,
-    opened: bool,
+    opened: Option<RoundId>,
 }
 
 impl Reading {
     pub fn new(number: u32) -> Self {
-        Self { number, opened: false }
+        Self { number, opened: None }
     }
 
     pub fn is_done(&mut self, event: &Event) -> bool {
         match &event.body {
             Body::Round(RoundEvent::RoundOpened { number, .. }) => {
-                self.opened |= *number == self.number;
+                if *number == self.number {
+                    self.opened.clone_from(&event.place.round);
+                }
                 false
             }
-            Body::Round(RoundEvent::RoundClosed { .. }) => self.opened,
+            Body::Round(RoundEvent::RoundClosed { .. }) => {
+                self.opened.is_some() && event.place.round == self.opened
+            }
             Body::Context(ContextEvent::ContextRequested(request)) => {
-                self.opened && request.kind() == RequestKind::Approval
+                self.opened.is_some() && request.kind() == RequestKind::Approval
             }
             Body::Session(
                 SessionEvent::SessionCompleted { .. } | SessionEvent::SessionImported(_),
@@ -51,14 +55,20 @@ pub(super) fn find_summed_then(
     now: &Record,
     agent: Option<&AgentId>,
 ) -> Option<Summed> {
-    let last =
-        then.rounds.iter().rev().find(|round| round.outcome == Some(RoundOutcome::Completed))?;
-    let mut own = now.syntheses.iter().rev().filter(|one| {
-        one.number == last.number
-            && one.take == last.take
-            && agent.is_none_or(|agent| one.turn.agent == *agent)
-    });
-    own.find(|one| one.turn.answered()).map(summed)
+    syntheses(then, now, agent).find(|one| one.turn.answered()).map(summed)
+}
+
+/// The syntheses of the debate as it was then, the newest first.
+fn syntheses<'a>(
+    then: &'a Record,
+    now: &'a Record,
+    agent: Option<&'a AgentId>,
+) -> impl Iterator<Item = &'a RecordedSynthesis> {
+    let completed = |round: &&RecordedRound| round.outcome == Some(RoundOutcome::Completed);
+    let last = then.rounds.iter().rev().find(completed).map(|round| (round.number, round.take));
+    now.syntheses.iter().rev().filter(move |one| {
+        Some((one.number, one.take)) == last && agent.is_none_or(|agent| one.turn.agent == *agent)
+    })
 }
 
 fn summed(found: &RecordedSynthesis) -> Summed {
@@ -70,26 +80,18 @@ fn summed(found: &RecordedSynthesis) -> Summed {
     }
 }
 
-/// The synthesis of the debate as it stands, if it is there; an error if it failed and nothing is
+/// The synthesis of the debate as it was then, if it is there; an error if it failed and nothing is
 /// under way.
 pub(super) fn find_summed(
-    record: &Record,
+    then: &Record,
+    now: &Record,
     agent: Option<&AgentId>,
     open: bool,
 ) -> Result<Option<Summed>> {
-    let last =
-        record.rounds.iter().rev().find(|round| round.outcome == Some(RoundOutcome::Completed));
-    let Some(last) = last else { return Ok(None) };
-    let mut own = record.syntheses.iter().rev().filter(|one| {
-        one.number == last.number
-            && one.take == last.take
-            && agent.is_none_or(|agent| one.turn.agent == *agent)
-    });
-    let newest = own.clone().next();
-    if let Some(found) = own.find(|one| one.turn.answered()) {
-        return Ok(Some(summed(found)));
+    if let Some(found) = find_summed_then(then, now, agent) {
+        return Ok(Some(found));
     }
-    match newest {
+    match syntheses(then, now, agent).next() {
         Some(failed) if !open => {
             let why = match &failed.turn.outcome {
                 Some(TurnOutcome::Failed { error }) => error.clone(),

@@ -145,12 +145,12 @@ fn modernise(directory: &Path, session: &SessionId, last: Seq) {
         epoch: number(&column("epoch")).unsigned_abs(),
         at: number(&column("at")),
         kind: &text(&column("kind")),
-        version: 2,
+        version: 3,
         place: place.each_ref().map(String::as_str),
         body: &Digest::from_stored(text(&column("digest"))),
     };
     let hash = header.hash(&Digest::from_stored(before));
-    let sql = "UPDATE event SET version = 2, hash = ?1 WHERE id = (SELECT max(id) FROM event)";
+    let sql = "UPDATE event SET version = 3, hash = ?1 WHERE id = (SELECT max(id) FROM event)";
     database.execute(sql, [hash.as_str()]).unwrap();
     database.execute("UPDATE session SET head_hash = ?1", [hash.as_str()]).unwrap();
 }

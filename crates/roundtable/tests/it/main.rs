@@ -12,4 +12,5 @@
 mod archive;
 mod debate;
 mod http;
+mod program;
 mod talk;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use roundtable_backend::{SqliteStore, Words};
 use roundtable_core::budget::{Limits, Price};
 use roundtable_core::context_request::ContextResult;
-use roundtable_core::debate::{Mode, Rules};
+use roundtable_core::debate::{Debate, Mode, Rules};
 use roundtable_core::event::{Body, Event, Opening};
 use roundtable_core::id::NodeId;
 use roundtable_core::input::Command;
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl};
 use roundtable_engine::{Engine, SessionHandle};
 use roundtable_models::scripted::{Call, Fails, Reply, Script, ScriptedModel};
@@ -63,7 +63,7 @@ fn script() -> Script {
 }
 
 async fn start(store: &Arc<SqliteStore>) -> Engine {
-    make::start_with(store, Arc::new(ScriptedModel::new(script())), None).await
+    make::start_with(store, Arc::new(ScriptedModel::new(script()))).await
 }
 
 async fn open(engine: &Engine, name: &str, who: &str, settings: Settings) -> SessionHandle {
@@ -96,7 +96,7 @@ fn kind(kind: &'static str) -> impl Fn(&Event) -> bool {
 async fn fail(engine: &Engine) {
     let settings = Settings {
         total_rounds: Some(1),
-        debate: Some(Rules { mode: Mode::Collaborative, ..Rules::default() }),
+        program: (&Rules { mode: Mode::Collaborative, ..Rules::default() }).into(),
         session_limits: Limits { cost: Some(50_000_000), ..Limits::default() },
         ..Settings::default()
     };
@@ -108,7 +108,7 @@ async fn fail(engine: &Engine) {
         Settings { seats: agents.iter().map(|agent| agent.id.clone()).collect(), ..settings };
     let topic = "Should the town build a tram?".to_owned();
     let opening =
-        Opening { kind: Kind::Debate, topic, agents, settings, actor: None, tenant: None };
+        Opening { kind: Debate::KIND, topic, agents, settings, actor: None, tenant: None };
     let handle = engine.open_as(&session("failed"), opening, None).await.unwrap();
     send(&handle, say(handle.id(), "m1", "Should it?")).await;
     events_until(&handle, kind("session_completed")).await;

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use roundtable_backend::SqliteStore;
 use roundtable_core::context_request::ContextResult;
-use roundtable_core::debate::{Mode, Perspective, Record, Rules};
+use roundtable_core::debate::{Debate, Mode, Perspective, Record, Rules};
 use roundtable_core::event::Opening;
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
 use roundtable_core::tool::ToolDecl;
 use roundtable_engine::{Engine, SessionHandle};
-use roundtable_models::local::HashedEmbedder;
 use roundtable_models::scripted::{Call, Fails, Reply, Script, ScriptedModel};
 use roundtable_ports::{Chunk, Model};
 use roundtable_testing::{FnModel, agent, events_until, go_on, rounds, say};
@@ -151,7 +150,7 @@ fn model() -> Arc<dyn Model> {
 }
 
 async fn start(store: &Arc<SqliteStore>) -> Engine {
-    make::start_with(store, model(), Some(Arc::new(HashedEmbedder::default()))).await
+    make::start_with(store, model()).await
 }
 
 async fn open(
@@ -169,12 +168,12 @@ async fn open(
         order: rules.mode.order(),
         seats,
         total_rounds: Some(rounds),
-        debate: Some(rules),
+        program: (&rules).into(),
         ..Settings::default()
     };
     let topic = "Should the town build a tram?".to_owned();
     let opening =
-        Opening { kind: Kind::Debate, topic, agents, settings, actor: None, tenant: None };
+        Opening { kind: Debate::KIND, topic, agents, settings, actor: None, tenant: None };
     engine.open_as(&session(name), opening, None).await.unwrap()
 }
 
@@ -187,7 +186,7 @@ async fn hold(handle: &SessionHandle) {
     let found = asked.iter().map(|request| ContextResult::found(request.id.clone(), "seven"));
     send(go_on(handle.id(), "m2", found.collect())).await;
     rounds(handle, 2).await;
-    send(Command::Synthesise { agent: None }).await;
+    send(Debate::synthesize(None)).await;
     rounds(handle, 3).await;
 }
 
@@ -222,7 +221,7 @@ async fn writes_the_golden_debates() {
     let log = events(&store, &session("council")).await;
     let record = Record::fold(&session("council"), log.iter().map(AsRef::as_ref)).unwrap();
     let copy = engine.session(&session("imported"));
-    copy.command(Command::Import(Box::new(record)), None).await.unwrap();
+    copy.command(Command::Import(Box::new(record.imported())), None).await.unwrap();
     engine.shutdown().await;
     drop(store);
     make::write(directory.path(), VERSION).await;

@@ -18,8 +18,8 @@ use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, SystemClock, Toolset, UuidIds};
 use roundtable_models::scripted::{Call, Fails, Reply, Script, ScriptedModel};
-use roundtable_ports::{Batch, Clock as _, DynTool, Embedder, Ids as _, Model, Store};
-use roundtable_testing::{FnTool, agent, events_until, opening, rounds, say};
+use roundtable_ports::{Batch, Clock as _, DynTool, Ids as _, Model, Store};
+use roundtable_testing::{FnTool, ProgramSet, agent, events_until, opening, rounds, say};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -117,14 +117,10 @@ fn worker(name: &str) -> Agent {
 }
 
 pub async fn start(store: &Arc<SqliteStore>) -> Engine {
-    start_with(store, Arc::new(ScriptedModel::new(script())), None).await
+    start_with(store, Arc::new(ScriptedModel::new(script()))).await
 }
 
-pub async fn start_with(
-    store: &Arc<SqliteStore>,
-    model: Arc<dyn Model>,
-    embedder: Option<Arc<dyn Embedder>>,
-) -> Engine {
+pub async fn start_with(store: &Arc<SqliteStore>, model: Arc<dyn Model>) -> Engine {
     let parts = Parts {
         node: NodeId::new(&UuidIds.fresh()).unwrap(),
         store: Store::of(store.clone()),
@@ -132,7 +128,8 @@ pub async fn start_with(
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new(tools()).unwrap(),
-        embedder,
+        programs: ProgramSet::default().programs,
+        jobs: ProgramSet::default().jobs,
         config: Config::default(),
     };
     Engine::start(parts).await.unwrap()

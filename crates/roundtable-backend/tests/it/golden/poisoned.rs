@@ -41,7 +41,7 @@ async fn s23_a_session_that_was_poisoned_before_goes_on() {
     let directory = poisoned();
     let store = Arc::new(SqliteStore::open(directory.path()).unwrap());
     let script = Script::default().voice("deb", [Reply::text("A third round.")]);
-    let engine = make::start_with(&store, Arc::new(ScriptedModel::new(script)), None).await;
+    let engine = make::start_with(&store, Arc::new(ScriptedModel::new(script))).await;
     let handle = engine.session(&session("poisoned"));
     let before = handle.state().await.unwrap();
     assert_eq!((before.head, before.rounds_completed), (Seq(25), 2));

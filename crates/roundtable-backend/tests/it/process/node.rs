@@ -54,7 +54,8 @@ pub async fn start(role: &NodeRole) -> (Engine, ScriptedModel) {
         ids: Arc::new(UuidIds),
         models: BTreeMap::from([("scripted".to_owned(), model)]),
         tools: Toolset::new(tools(&ledger)).expect("valid schemas"),
-        embedder: None,
+        programs: roundtable_testing::ProgramSet::default().programs,
+        jobs: roundtable_testing::ProgramSet::default().jobs,
         config,
     };
     (Engine::start(parts).await.expect("an engine"), scripted)

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::Deserialize as _;
 
 use super::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
 use crate::agent::Agent;
 use crate::budget::Charge;
 use crate::context_request::ContextResult;
-use crate::debate::Purpose;
+use crate::debate::{Measure, Measuring, Purpose, Rules};
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, SessionEvent, Task,
     ToolCallEvent, TurnEvent,
@@ -71,7 +72,9 @@ impl Folding {
                 self.change(event, |turn| turn.tools.push(name));
             }
             Body::Context(ContextEvent::ContextRequested(request)) => {
-                if let Some(open) = self.rounds.last_mut() {
+                let id = event.place.round.as_ref();
+                let mut rounds = self.rounds.iter_mut().rev();
+                if let Some(open) = rounds.find(|open| id.is_none_or(|id| open.id == *id)) {
                     open.round.requests.push(request.clone());
                 }
             }
@@ -103,11 +106,14 @@ impl Folding {
                 self.completed_because = Some(reason.clone())
             }
             SessionEvent::SessionForked { .. } => self.completed_because = None,
-            SessionEvent::SessionImported(record) => self.imported = Some(record.as_ref().clone()),
+            SessionEvent::SessionImported(imported) => {
+                self.imported = Record::deserialize(&imported.data).ok();
+            }
             SessionEvent::SessionOpened(_)
             | SessionEvent::SessionInputDropped { .. }
             | SessionEvent::SessionPaused
-            | SessionEvent::SessionResumed => {}
+            | SessionEvent::SessionResumed
+            | SessionEvent::StateChanged { .. } => {}
         }
     }
 
@@ -130,16 +136,23 @@ impl Folding {
                 let round = opened(*number, *take, event.at);
                 self.rounds.push(Open { id, round, active: true, aside: true });
             }
-            RoundEvent::StagesAdded { .. } => {}
-            RoundEvent::RoundMeasured(measure) => {
+            RoundEvent::StagesAdded { .. } | RoundEvent::JobStarted { .. } => {}
+            RoundEvent::JobFinished { name, outcome, .. } => {
+                let measure = outcome.data().filter(|_| *name == Measuring::JOB);
+                let measure = measure.and_then(|data| Measure::deserialize(data).ok());
                 if let Some(open) = self.open(&id) {
-                    open.round.measure = Some(measure.clone());
+                    open.round.measure = measure.or(open.round.measure.take());
                 }
             }
-            RoundEvent::RoundClosed { outcome } => {
-                if let Some(open) = self.open(&id) {
-                    open.round.closed_at = Some(event.at);
-                    open.round.outcome = Some(*outcome);
+            RoundEvent::RoundClosed { outcome, ends, .. } => {
+                let mark = self.state.marks.back();
+                let ends = ends.is_some() || mark.is_some_and(|mark| mark.ends.is_some());
+                let Some(open) = self.open(&id) else { return };
+                open.round.closed_at = Some(event.at);
+                open.round.outcome = Some(*outcome);
+                // What was measured would have ended the debate, and something was still open.
+                if let Some(measure) = open.round.measure.as_mut().filter(|_| !ends) {
+                    measure.exit = None;
                 }
             }
         }
@@ -151,7 +164,8 @@ impl Folding {
         };
         match body {
             TurnEvent::TurnStarted { agent, task: Task::Seat { stage, .. } } => {
-                let stages = self.state.round.iter().flat_map(|round| &round.stages);
+                let scope = self.state.find_scope(round);
+                let stages = scope.into_iter().flat_map(|scope| &scope.stages);
                 let purpose = stages.map(|stage| Purpose::of(&stage.purpose)).nth(*stage as usize);
                 let purpose = purpose.unwrap_or_default();
                 let Some(open) = self.open(round) else { return };
@@ -176,8 +190,8 @@ impl Folding {
                 }
             }
             TurnEvent::TurnEnded { outcome, .. } => {
-                let own = self.state.round.as_ref().and_then(|round| round.find_turn(&id));
-                if own.is_some_and(|turn| turn.parent.is_none()) {
+                let own = self.state.find_turn(&id);
+                if own.is_some_and(|(_, turn)| turn.parent.is_none()) {
                     let outcome = outcome.clone();
                     self.change(event, |turn| turn.outcome = Some(outcome));
                 }
@@ -187,9 +201,8 @@ impl Folding {
 
     fn take_iteration(&mut self, body: &IterationEvent, event: &Event) {
         let turn = event.place.turn.as_ref();
-        let state = self.state.round.as_ref();
-        let is_child =
-            turn.and_then(|turn| state?.find_turn(turn)).is_some_and(|turn| turn.parent.is_some());
+        let turn = turn.and_then(|turn| self.state.find_turn(turn));
+        let is_child = turn.is_some_and(|(_, turn)| turn.parent.is_some());
         if let Some(spent) = self.booked(body, event) {
             self.change(event, |turn| turn.spent = turn.spent.plus(spent));
         }
@@ -251,7 +264,7 @@ impl Folding {
             imported.status = Status::Completed;
             return Some(imported);
         }
-        let rules = state.settings.debate.clone()?;
+        let rules = Rules::of(&state.settings)?;
         let (asides, rounds): (Vec<Open>, Vec<Open>) =
             self.rounds.into_iter().partition(|open| open.aside);
         let mut rounds: Vec<RecordedRound> =

@@ -1,18 +1,28 @@
-//! `import`: the record of a debate that was held elsewhere, to be read.
+//! `import`: the record of a session that was held elsewhere, to be read.
 
-use crate::debate::Record;
-use crate::event::{Body, SessionEvent};
+use crate::event::{Body, Imported, SessionEvent};
+use crate::json;
+use crate::program::Programs;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
 
 impl Session {
-    pub(crate) fn import(&self, record: &Record) -> Result<Vec<Draft>, Reject> {
+    pub(crate) fn import_record(
+        &self,
+        imported: &Imported,
+        programs: &Programs,
+    ) -> Result<Vec<Draft>, Reject> {
         if self.opened {
             return Err(Reject::Exists { session: self.id.clone() });
         }
-        record.check().map_err(|what| Reject::Invalid { what })?;
-        let imported = SessionEvent::SessionImported(Box::new(record.clone()));
+        let invalid = |what: String| Reject::Invalid { what };
+        json::check(&imported.data).map_err(|error| invalid(format!("the record is {error}")))?;
+        let program = programs.find(&imported.program).ok_or_else(|| {
+            invalid(format!("nothing here can read a record of kind {}", imported.program))
+        })?;
+        program.check_import(imported).map_err(invalid)?;
+        let imported = SessionEvent::SessionImported(Box::new(imported.clone()));
         Ok(vec![(Place::session(), Body::Session(imported))])
     }
 }

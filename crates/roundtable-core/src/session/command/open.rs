@@ -3,6 +3,8 @@
 use crate::agent::Agent;
 use crate::event::{Body, Opening, Origin, SessionEvent};
 use crate::id::AgentId;
+use crate::json;
+use crate::program::Programs;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
@@ -12,7 +14,11 @@ use crate::settings::Settings;
 const MOST_AGENTS: usize = 64;
 
 impl Session {
-    pub(crate) fn open(&self, opening: &Opening) -> Result<Vec<Draft>, Reject> {
+    pub(crate) fn open(
+        &self,
+        opening: &Opening,
+        programs: &Programs,
+    ) -> Result<Vec<Draft>, Reject> {
         if self.opened {
             return Err(Reject::Exists { session: self.id.clone() });
         }
@@ -20,9 +26,13 @@ impl Session {
         if opening.settings.total_rounds == Some(0) {
             return Err(invalid("rounds must be at least 1"));
         }
-        if let Some(rules) = &opening.settings.debate {
-            rules.check(opening).map_err(invalid)?;
-        }
+        let name = &opening.settings.program.name;
+        let program = programs
+            .find(name)
+            .ok_or_else(|| invalid(format!("there is no program \"{name}\" here")))?;
+        json::check(&opening.settings.program.rules)
+            .map_err(|error| invalid(format!("the rules are {error}")))?;
+        program.check(opening).map_err(invalid)?;
         Ok(vec![(
             Place::session(),
             Body::Session(SessionEvent::SessionOpened(Box::new(opening.clone()))),

@@ -23,7 +23,13 @@ impl Session {
 
     /// The same, without approvals: the calls that they are about are being cut off.
     pub(crate) fn provide_and_cut(&self, results: &[ContextResult]) -> Result<Vec<Draft>, Reject> {
-        self.record(results, |about| !matches!(about, About::Approval { .. }))
+        self.record(results, |about| !self.is_cut(about))
+    }
+
+    /// Whether a request ends with the open round: the approval of one of its calls.
+    pub(crate) fn is_cut(&self, about: &About) -> bool {
+        let About::Approval { tool_call, .. } = about else { return false };
+        self.round.as_ref().is_some_and(|round| round.find_call(tool_call).is_some())
     }
 
     fn record(

@@ -1,7 +1,7 @@
 //! `say`: an input that opens a round, now or when it is its turn.
 
 use crate::budget::{Exhausted, Limits};
-use crate::context_request::{About, ContextRequest};
+use crate::context_request::ContextRequest;
 use crate::event::{Accepted, Body, SessionEvent};
 use crate::input::{Env, OnBusy, Say};
 use crate::message::Image;
@@ -46,7 +46,7 @@ impl Session {
     /// round it cuts off waits for, so it need not answer those.
     fn check_required(&self, say: &Say) -> Result<(), Reject> {
         let withdrawn = |request: &ContextRequest| {
-            say.on_busy == OnBusy::Interrupt && matches!(request.about, About::Approval { .. })
+            say.on_busy == OnBusy::Interrupt && self.is_cut(&request.about)
         };
         let answered = |request: &ContextRequest| {
             say.results.iter().any(|result| result.request == request.id)

@@ -1,7 +1,7 @@
 //! What the engine reports, by what it was asked to do.
 
 mod child;
-mod measure;
+mod job;
 mod model;
 mod tool;
 mod writer;

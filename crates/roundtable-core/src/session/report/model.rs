@@ -130,8 +130,7 @@ impl Session {
         attempt: u32,
     ) -> Result<(&Round, &Turn, &Iteration), Reject> {
         let stale = || Reject::Stale { what: format!("model call {id} attempt {attempt}") };
-        let round = self.round.as_ref().ok_or_else(stale)?;
-        let turn = round.turn_of_iteration(id).ok_or_else(stale)?;
+        let (round, turn) = self.turn_of_iteration(id).ok_or_else(stale)?;
         let iteration = turn.iteration.as_ref().ok_or_else(stale)?;
         match iteration.phase {
             Phase::AwaitingModel { attempt: current, .. } if current == attempt => {

@@ -98,9 +98,7 @@ impl Session {
     }
 
     fn open_call_of(&self, id: &ToolCallId) -> Result<(&Round, &Turn, &ToolCall), Reject> {
-        let round = self.round.as_ref().ok_or_else(|| stale(id))?;
-        let (turn, call) = round.find_call(id).ok_or_else(|| stale(id))?;
-        Ok((round, turn, call))
+        self.find_call(id).ok_or_else(|| stale(id))
     }
 }
 

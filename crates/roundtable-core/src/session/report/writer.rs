@@ -6,16 +6,22 @@ use crate::id::TurnId;
 use crate::input::Env;
 use crate::iteration::Phase;
 use crate::round::Round;
-use crate::session::close::broken_off;
+use crate::session::close::{broken_off, unfinished};
 use crate::session::{Draft, Session};
 use crate::tool_call::Phase as CallPhase;
 use crate::turn::Turn;
 
 impl Session {
-    /// Ends the turns whose time is over; a turn takes its children with it.
+    /// Ends the turns and jobs whose time is over; a turn takes its children with it.
     pub(crate) fn woke(&self, env: &Env) -> Vec<Draft> {
         let mut drafts = Vec::new();
-        let Some(round) = &self.round else { return drafts };
+        for scope in self.scopes() {
+            self.end_late(scope, env, &mut drafts);
+        }
+        drafts
+    }
+
+    fn end_late(&self, round: &Round, env: &Env, drafts: &mut Vec<Draft>) {
         let over = |at: Option<jiff::Timestamp>| at.is_some_and(|at| at <= env.now);
         let late = |turn: &&Turn| over(round.deadline()) || over(turn.deadline());
         let mut ended: Vec<&TurnId> = Vec::new();
@@ -26,9 +32,11 @@ impl Session {
             }
             ended.push(&turn.id);
             let outcome = IterationOutcome::Exhausted { budget: Exhausted::Time };
-            self.close_inside(round, turn, outcome, env, &mut drafts);
+            self.close_inside(round, turn, outcome, env, drafts);
         }
-        drafts
+        if let Some(job) = round.job.as_ref().filter(|_| over(round.deadline())) {
+            drafts.push((round.place(), unfinished(job, "the time of its round was over")));
+        }
     }
 
     /// Settles what the earlier writer had started and not finished. A model call is made again,
@@ -36,8 +44,9 @@ impl Session {
     /// becomes a question.
     pub(crate) fn writer_changed(&self, env: &Env) -> Vec<Draft> {
         let mut drafts = Vec::new();
-        let Some(round) = &self.round else { return drafts };
-        for turn in round.turns.iter().filter(|turn| !under_doubt(round, turn)) {
+        let turns =
+            self.scopes().flat_map(|scope| scope.turns.iter().map(move |turn| (scope, turn)));
+        for (round, turn) in turns.filter(|(round, turn)| !under_doubt(round, turn)) {
             let Some(iteration) = &turn.iteration else { continue };
             // What waits for the model of whoever calls was not running, so nothing was cut off.
             if let Phase::AwaitingModel { attempt, .. } = iteration.phase

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use roundtable_core::context_request::{ContextRequest, ContextResult};
-use roundtable_core::debate::{ImportError, Mode, Record};
+use roundtable_core::debate::{Debate, ImportError, Mode, Record};
 use roundtable_core::event::{Body, IterationEvent, TurnEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
@@ -26,7 +26,7 @@ fn held(mode: Mode) -> Hall {
         }
         _ => fitting(asked),
     });
-    hall.table.ok(Command::Synthesise { agent: None });
+    hall.table.ok(Debate::synthesize(None));
     hall.settle(fitting);
     hall
 }
@@ -79,7 +79,7 @@ fn r000_2_an_export_spells_requests_and_results_as_everyone_outside_does() {
 fn an_import_is_a_completed_session_that_says_the_same() {
     let record = held(Mode::Council).record();
     let mut table = Table::empty("copy");
-    table.ok(Command::Import(Box::new(Record::import(&record.export()).unwrap())));
+    table.ok(Command::Import(Box::new(Record::import(&record.export()).unwrap().imported())));
     let copy = Record::fold(&SessionId::new("copy").unwrap(), &table.log).unwrap();
     assert_eq!(copy.imported_from.as_ref(), Some(&record.session));
     assert_eq!((table.session().status, table.session().rounds_completed), (Status::Completed, 2));
@@ -127,7 +127,7 @@ fn what_is_no_export_is_refused_with_the_reason() {
 fn a_session_that_exists_takes_no_import() {
     let record = held(Mode::Delphi).record();
     let mut hall = Wish::of(Mode::Delphi).open();
-    hall.table.refused(Command::Import(Box::new(record)));
+    hall.table.refused(Command::Import(Box::new(record.imported())));
 }
 
 #[test]

@@ -109,7 +109,10 @@ fn a_fork_without_the_analyst_goes_on_without_an_analysis() {
     hall.first(fitting);
     let session = hall.table.session().clone();
     let mut fork = crate::table::Table::empty("fork");
-    fork.live = roundtable_core::Live::new(roundtable_core::id::SessionId::new("fork").unwrap());
+    fork.live = roundtable_core::Live::new(
+        roundtable_core::id::SessionId::new("fork").unwrap(),
+        &crate::table::programs(),
+    );
     hall.table.log.iter().for_each(|event| fork.live.apply(event));
     fork.log.clone_from(&hall.table.log);
     let origin = Origin { session: session.id.clone(), seq: session.head };

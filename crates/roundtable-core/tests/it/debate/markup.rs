@@ -131,7 +131,7 @@ fn harmless() -> Record {
     };
     hall.first(says);
     hall.round(Some("What about the hills?"), says);
-    hall.table.ok(roundtable_core::input::Command::Synthesise { agent: None });
+    hall.table.ok(roundtable_core::debate::Debate::synthesize(None));
     hall.settle(says);
     let mut record = hall.record();
     record.rounds[0].turns[0].notice = Some("x".to_owned());

@@ -11,13 +11,15 @@ mod prompts;
 mod roles;
 mod synthesis;
 
+use roundtable_core::Live;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Measuring, Mode, Record, Rules};
+use roundtable_core::debate::{Debate, Measuring, Mode, Record, Rules};
 use roundtable_core::event::Opening;
-use roundtable_core::id::AgentId;
+use roundtable_core::id::{AgentId, RoundId};
 use roundtable_core::input::{Command, Report, Unanswered};
+use roundtable_core::job::JobOutcome;
 use roundtable_core::prompt::RenderedPrompt;
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
 use roundtable_core::want::Want;
 use serde_json::json;
 
@@ -76,11 +78,11 @@ impl Wish {
             order: self.rules.mode.order(),
             seats,
             total_rounds: Some(self.rounds),
-            debate: Some(self.rules.clone()),
+            program: (&self.rules).into(),
             ..Settings::default()
         };
         let mut opening = Opening {
-            kind: Kind::Debate,
+            kind: Debate::KIND,
             topic: TOPIC.to_owned(),
             agents,
             settings,
@@ -135,12 +137,9 @@ impl Hall {
                         },
                     });
                 }
-                Want::Measure { round } => {
-                    let live = &self.table.live;
-                    let measuring = Measuring::of(&live.session, &live.window).unwrap();
-                    let vectors = measuring.texts.iter().map(|text| vector(text)).collect();
-                    let measure = measuring.finish("words", vectors);
-                    self.table.ok(Report::Measured { round, measure });
+                Want::RunJob { round, ordinal, .. } => {
+                    let outcome = measure(&self.table.live, &round);
+                    self.table.ok(Report::JobRan { round, ordinal, outcome });
                 }
                 other => panic!("a debate without tools wants {other:?}"),
             }
@@ -149,10 +148,10 @@ impl Hall {
 
     fn asked(&self, turn: &roundtable_core::id::TurnId) -> Asked {
         let live = &self.table.live;
-        let (rendered, _) = live.window.render(&live.session, turn).unwrap();
-        let round = live.session.round.as_ref().unwrap();
+        let (rendered, _) = live.render(turn).unwrap();
+        let (round, open) = live.session.find_turn(turn).unwrap();
         Asked {
-            agent: round.find_turn(turn).unwrap().agent.suffix().to_owned(),
+            agent: open.agent.suffix().to_owned(),
             prompt: live.window.prompt(&live.session, turn).unwrap().name,
             round: round.number,
             rendered,
@@ -168,6 +167,15 @@ impl Hall {
         let own = self.asked.iter().filter(|asked| asked.round == round);
         own.map(|asked| format!("{} {}", asked.agent, asked.prompt)).collect()
     }
+}
+
+/// What measuring a round comes to.
+pub fn measure(live: &Live, round: &RoundId) -> JobOutcome {
+    let input = live.job_input(round).unwrap();
+    let measuring: Measuring = serde_json::from_value(input).unwrap();
+    let vectors = measuring.texts.iter().map(|text| vector(text)).collect();
+    let data = serde_json::to_value(measuring.finish("words", vectors)).unwrap();
+    JobOutcome::Done { data }
 }
 
 pub fn id(suffix: &str) -> AgentId {

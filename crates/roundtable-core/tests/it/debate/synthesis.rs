@@ -1,7 +1,7 @@
 //! The debate summed up: between rounds or after the last, once for the same rounds.
 
 use roundtable_core::Reject;
-use roundtable_core::debate::{Mode, Synthesis};
+use roundtable_core::debate::{Debate, Mode, Synthesis};
 use roundtable_core::input::Command;
 use roundtable_core::session::Status;
 
@@ -9,7 +9,7 @@ use super::{Hall, Wish, fitting, id};
 
 fn synthesise(hall: &mut Hall, agent: Option<&str>) -> usize {
     let before = hall.asked.len();
-    hall.table.ok(Command::Synthesise { agent: agent.map(id) });
+    hall.table.ok(Debate::synthesize(agent.map(id).as_ref()));
     hall.settle(fitting);
     hall.asked.len() - before
 }
@@ -53,7 +53,7 @@ fn it_is_possible_after_the_end_and_changes_nothing_of_the_rounds() {
 #[test]
 fn one_who_could_not_sum_up_is_asked_again() {
     let mut hall = held(2);
-    hall.table.ok(Command::Synthesise { agent: None });
+    hall.table.ok(Debate::synthesize(None));
     hall.settle(|_| Err("overloaded".to_owned()));
     assert_eq!(synthesise(&mut hall, None), 1);
     let record = hall.record();
@@ -80,33 +80,49 @@ fn it_reads_the_whole_debate_and_not_what_was_judged() {
 #[test]
 fn there_has_to_be_something_to_sum_up_and_a_debate_to_sum_up() {
     let mut hall = Wish::judged(Mode::Delphi).open();
-    let refused = hall.table.refused(Command::Synthesise { agent: None }).to_string();
+    let refused = hall.table.refused(Debate::synthesize(None)).to_string();
     assert!(refused.starts_with("no round is completed yet"), "{refused}");
     hall.first(fitting);
-    let unknown = hall.table.refused(Command::Synthesise { agent: Some(id("nobody")) });
+    let unknown = hall.table.refused(Debate::synthesize(Some(&id("nobody"))));
     assert!(matches!(unknown, Reject::UnknownAgent { .. }));
     let mut plain = crate::table::Table::open(vec![crate::table::agent("Ann")]);
-    assert_eq!(
-        plain.refused(Command::Synthesise { agent: None }).to_string(),
-        "only a debate can be summed up"
-    );
+    let refused = plain.refused(Debate::synthesize(None)).to_string();
+    assert_eq!(refused, "a panel session cannot synthesize");
 }
 
 #[test]
-fn while_a_round_runs_it_is_refused_and_a_message_waits_for_it() {
+fn it_runs_beside_a_round_and_holds_up_no_message() {
     let mut hall = held(3);
     hall.table.go_on();
-    assert!(matches!(
-        hall.table.refused(Command::Synthesise { agent: None }),
-        Reject::Busy { round: 2 }
-    ));
+    hall.table.ok(Debate::synthesize(None));
+    hall.table.ok(Debate::synthesize(None));
+    let session = hall.table.session();
+    assert_eq!(session.round.as_ref().map(|round| round.number), Some(2), "the round goes on");
+    assert_eq!(session.asides.iter().map(|aside| aside.number).collect::<Vec<_>>(), [1]);
     hall.settle(fitting);
-    hall.table.ok(Command::Synthesise { agent: None });
-    hall.table.ok(Command::Synthesise { agent: None });
+    hall.table.ok(Debate::synthesize(None));
     hall.table.go_on();
-    assert_eq!(hall.table.session().waiting.len(), 1);
+    assert_eq!(hall.table.session().waiting.len(), 0, "the next round opens at once");
     hall.settle(fitting);
-    assert_eq!(hall.record().rounds.len(), 3);
+    let record = hall.record();
+    assert_eq!(record.rounds.len(), 3);
+    assert_eq!(record.syntheses.iter().map(|one| one.number).collect::<Vec<_>>(), [1, 2]);
+    let beside = hall.asked.iter().find(|asked| asked.prompt == "synthesise").unwrap();
+    assert!(!beside.rendered.text().contains("In round 2"), "it reads the rounds that were over");
+}
+
+#[test]
+fn stopping_or_completing_a_debate_leaves_the_synthesis_alone() {
+    let mut hall = held(3);
+    hall.table.ok(Debate::synthesize(None));
+    hall.table.go_on();
+    hall.table.ok(Command::Stop);
+    hall.table.ok(Command::Complete { reason: "enough".to_owned() });
+    assert_eq!(hall.table.session().asides.len(), 1);
+    hall.settle(fitting);
+    let record = hall.record();
+    let answered: Vec<bool> = record.syntheses.iter().map(|one| one.turn.answered()).collect();
+    assert_eq!((record.status, answered), (Status::Completed, vec![true]));
 }
 
 #[test]

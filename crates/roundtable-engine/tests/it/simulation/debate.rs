@@ -2,16 +2,15 @@
 //! between rounds, and the end by consensus.
 
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Mode, Purpose, Record, Rules};
+use roundtable_core::debate::{Debate, Mode, Purpose, Record, Rules};
 use roundtable_core::event::{Body, Opening, RoundEvent, SessionEvent};
 use roundtable_core::id::AgentId;
-use roundtable_core::input::Command;
-use roundtable_core::settings::{Kind, Settings};
+use roundtable_core::settings::Settings;
 use roundtable_core::tool::ToolDecl;
 use roundtable_models::scripted::{Reply, Script};
-use roundtable_testing::agent;
 use roundtable_testing::oracle::Evidence;
 use roundtable_testing::sim::{Act, Scenario, Sight, Visited};
+use roundtable_testing::{ProgramSet, agent};
 use serde_json::json;
 
 use super::people::{call, count, events, finishes, people, say};
@@ -37,11 +36,11 @@ fn debate(mode: Mode, rounds: u32, exit_on_consensus: bool) -> Act {
         order: mode.order(),
         seats,
         total_rounds: Some(rounds),
-        debate: Some(rules),
+        program: (&rules).into(),
         ..Settings::default()
     };
     Act::Open(Box::new(Opening {
-        kind: Kind::Debate,
+        kind: Debate::KIND,
         topic: TOPIC.to_owned(),
         agents,
         settings,
@@ -108,6 +107,7 @@ fn told(record: &Record) -> Vec<String> {
 fn a_council_with_an_analyst_and_a_synthesis() {
     let scenario = Scenario {
         name: "council",
+        programs: ProgramSet::default,
         script: || {
             let ranking = json!({ "ranking": ["Member B", "Member A"], "reasons": "B is clear." });
             Script::default()
@@ -124,7 +124,7 @@ fn a_council_with_an_analyst_and_a_synthesis() {
                 debate(Mode::Council, 1, false),
                 say(TOPIC),
                 Act::Until(Sight::Closed(1)),
-                Act::Send(Command::Synthesise { agent: None }),
+                Act::Send(Debate::synthesize(None)),
             ];
             people("council", acts)
         },
@@ -133,7 +133,7 @@ fn a_council_with_an_analyst_and_a_synthesis() {
         let finishes = finishes(evidence);
         assert_eq!(finishes.len(), 7, "{label}: {finishes:?}");
         assert!(finishes.values().all(|times| *times == 1), "{label}: {finishes:?}");
-        let measured = |body: &Body| matches!(body, Body::Round(RoundEvent::RoundMeasured(_)));
+        let measured = |body: &Body| matches!(body, Body::Round(RoundEvent::JobFinished { .. }));
         assert_eq!(count(evidence, measured), 1, "{label}");
         let aside = |body: &Body| matches!(body, Body::Round(RoundEvent::RoundAsideOpened { .. }));
         assert_eq!(count(evidence, aside), 1, "{label}");
@@ -146,6 +146,7 @@ fn a_council_with_an_analyst_and_a_synthesis() {
 fn an_expert_panel_that_asks_people_and_ends_by_consensus() {
     let scenario = Scenario {
         name: "panel",
+        programs: ProgramSet::default,
         script: || {
             let views = json!({ "perspectives": [{ "name": "riders" }, { "name": "budget" }] });
             let ask = json!({ "query": "How many?", "reason": "I have to know." });

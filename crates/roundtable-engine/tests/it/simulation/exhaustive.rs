@@ -6,6 +6,7 @@ use roundtable_core::input::{Command, OnBusy};
 use roundtable_core::settings::Order;
 use roundtable_core::tool::{Effect, ToolDecl};
 use roundtable_models::scripted::{Reply, Script};
+use roundtable_testing::ProgramSet;
 use roundtable_testing::oracle::{Answer, Evidence};
 use roundtable_testing::sim::{Act, Client, Conduct, Scenario, Sight, Visited, job, questions};
 use serde_json::json;
@@ -35,6 +36,7 @@ fn everywhere(scenario: &Scenario, check: impl Fn(&str, &Evidence)) {
 fn parallel_turns_with_tools_of_every_class() {
     let scenario = Scenario {
         name: "parallel",
+        programs: ProgramSet::default,
         script: || {
             Script::default()
                 .voice(
@@ -63,6 +65,7 @@ fn parallel_turns_with_tools_of_every_class() {
 fn a_sequential_round_with_delegation() {
     let scenario = Scenario {
         name: "delegation",
+        programs: ProgramSet::default,
         script: || {
             let delegate =
                 json!({ "agent": "cyd", "mission": "Find out.", "rationale": "Cyd knows." });
@@ -92,6 +95,7 @@ fn a_sequential_round_with_delegation() {
 fn a_handler_with_two_evaluates_at_depth_three() {
     let scenario = Scenario {
         name: "nested",
+        programs: ProgramSet::default,
         script: || {
             Script::default()
                 .voice(
@@ -130,6 +134,7 @@ fn a_handler_with_two_evaluates_at_depth_three() {
 fn an_effectful_handler_that_evaluates() {
     let scenario = Scenario {
         name: "consult",
+        programs: ProgramSet::default,
         script: || {
             Script::default()
                 .voice(
@@ -153,6 +158,7 @@ fn an_effectful_handler_that_evaluates() {
 fn a_request_for_context_is_raised_and_answered_and_the_next_round_runs() {
     let scenario = Scenario {
         name: "context",
+        programs: ProgramSet::default,
         script: || {
             let ask = json!({ "query": "How many?", "reason": "I have to know." });
             Script::default()
@@ -184,6 +190,7 @@ fn a_request_for_context_is_raised_and_answered_and_the_next_round_runs() {
 fn an_effectful_tool_is_approved() {
     let scenario = Scenario {
         name: "approval",
+        programs: ProgramSet::default,
         script: || {
             let calls = [call("send", job("a letter", 10)), call("send", job("a parcel", 5))];
             Script::default().voice("ann", [Reply::calls(calls), Reply::text("Sent.")])
@@ -203,6 +210,7 @@ fn an_effectful_tool_is_approved() {
 fn a_stop_in_the_middle_of_streaming() {
     let scenario = Scenario {
         name: "stop",
+        programs: ProgramSet::default,
         script: || {
             Script::default()
                 .voice("ann", [Reply::text("A long story, slowly told.").in_pieces(2, 400)])
@@ -236,6 +244,7 @@ fn a_stop_in_the_middle_of_streaming() {
 fn a_round_is_regenerated_and_its_takes_change() {
     let scenario = Scenario {
         name: "regenerate",
+        programs: ProgramSet::default,
         script: || {
             Script::default()
                 .voice("ann", [Reply::calls([call("look", job("a", 5))]), Reply::text("One.")])
@@ -265,6 +274,7 @@ fn a_round_is_regenerated_and_its_takes_change() {
 fn messages_wait_in_a_queue_through_a_pause() {
     let scenario = Scenario {
         name: "queue",
+        programs: ProgramSet::default,
         script: || Script::default().voice("ann", [Reply::text("Yes.").after(300)]),
         clients: || {
             let acts = vec![
@@ -298,6 +308,7 @@ fn messages_wait_in_a_queue_through_a_pause() {
 fn a_session_is_forked_and_both_go_on() {
     let scenario = Scenario {
         name: "fork",
+        programs: ProgramSet::default,
         script: || {
             Script::default()
                 .voice("ann", [Reply::text("Yes.").after(50)])

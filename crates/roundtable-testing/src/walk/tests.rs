@@ -1,33 +1,70 @@
-//! Random walks: whatever happens in whatever order, what must hold holds.
-
-mod ledger;
-mod moves;
-mod oracle;
-mod player;
-mod transcript;
+//! The walks of panels and debates.
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use roundtable_core::Live;
-use roundtable_core::debate::Record;
+use roundtable_core::agent::Agent;
+use roundtable_core::debate::{Debate, Measuring, Mode, Record, Rules};
 use roundtable_core::event::{Body, Event, Origin, RoundEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::{Command, Env};
+use roundtable_core::job::JobOutcome;
 use roundtable_core::session::Status;
+use roundtable_core::settings::Settings;
+use serde_json::Value;
 
-use moves::{Move, Setup};
-use player::Player;
+use super::Walk;
+use super::moves::{self, Move, Setup, agent, cast};
+use super::player::Player;
 
 fn config(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 
+fn debates() -> Walk {
+    let Command::Act { name, data } = Debate::synthesize(None) else { unreachable!() };
+    Walk::new(Debate).job(Measuring::JOB, measure).act(name, data)
+}
+
+/// Measures by how often each letter occurs.
+fn measure(input: Value) -> JobOutcome {
+    let measuring: Measuring = serde_json::from_value(input).unwrap();
+    let letters = |text: &String| -> Vec<f32> {
+        ('a'..='z').map(|letter| text.chars().filter(|c| *c == letter).count() as f32).collect()
+    };
+    let vectors = measuring.texts.iter().map(letters).collect();
+    let data = serde_json::to_value(measuring.finish("letters", vectors)).unwrap();
+    JobOutcome::Done { data }
+}
+
 fn walk(setup: &Setup, moves: &[Move]) -> Player {
-    let mut player = Player::open(setup);
-    for one in moves {
-        player.play(one);
-    }
-    player
+    debates().play(setup, moves)
+}
+
+/// The same for a debate: three argue, and one or two judge.
+fn debate() -> impl Strategy<Value = Setup> {
+    let modes = prop::sample::select(Mode::ALL.to_vec());
+    (moves::setup(), modes, any::<[bool; 3]>()).prop_map(
+        |(mut setup, mode, [judged, chaired, exits])| {
+            let mut agents = cast(3, setup.agents[0].max_iterations, setup.agents[0].limits);
+            let seats = agents.iter().map(|agent| agent.id.clone()).collect();
+            let judge =
+                |name: &str| Agent { tools: Vec::new(), id: agent(name).id, ..agents[0].clone() };
+            let (analyst, chair) = (judge("Judge"), judge("Chair"));
+            let rules = Rules {
+                mode,
+                exit_on_consensus: exits,
+                perspectives: Vec::new(),
+                analyst: judged.then(|| analyst.id.clone()),
+                chair: chaired.then(|| chair.id.clone()),
+            };
+            agents.extend([analyst, chair]);
+            setup.agents = agents;
+            setup.settings =
+                Settings { order: mode.order(), seats, program: (&rules).into(), ..setup.settings };
+            setup
+        },
+    )
 }
 
 proptest! {
@@ -53,7 +90,7 @@ proptest! {
     /// The same holds of debates: stages with a purpose, measures, and what is done between rounds.
     #[test]
     fn whatever_happens_in_a_debate_the_log_is_sound_and_gives_the_state(
-        setup in moves::debate(),
+        setup in debate(),
         moves in prop::collection::vec(moves::any_move(), 10..90),
     ) {
         let mut player = walk(&setup, &moves);
@@ -114,7 +151,7 @@ proptest! {
                 _ => log.swap(at, 0),
             }
         }
-        let mut live = Live::new(SessionId::new("damaged").unwrap());
+        let mut live = Live::new(SessionId::new("damaged").unwrap(), &debates().programs);
         for event in &log {
             live.apply(event);
             let _ = (live.session.wants(), live.session.has_work(), live.session.window_from());
@@ -124,7 +161,7 @@ proptest! {
 
 fn check_fork(player: &Player, end: &Event) {
     let past: Vec<&Event> = player.log.iter().filter(|event| event.seq <= end.seq).collect();
-    let mut fork = Live::new(SessionId::new("fork").unwrap());
+    let mut fork = Live::new(SessionId::new("fork").unwrap(), &debates().programs);
     past.iter().for_each(|event| fork.apply(event));
     let origin = Origin { session: player.live.session.id.clone(), seq: end.seq };
     let done =
@@ -147,5 +184,5 @@ fn check_fork(player: &Player, end: &Event) {
     let session = serde_json::from_str::<roundtable_core::session::Session>(&json).unwrap();
     let from = session.window_from();
     let log = past.into_iter().chain(&events).filter(|event| event.seq >= from);
-    assert_eq!(Live::resume(session, log), fork);
+    assert_eq!(Live::resume(session, log, &debates().programs), fork);
 }

@@ -46,6 +46,10 @@ struct ToolCall {
 pub struct Oracle {
     scopes: BTreeMap<String, Scope>,
     open_round: Option<String>,
+    open_asides: BTreeSet<String>,
+    /// The job that is under way in a round or an aside, and the last one of each.
+    open_jobs: BTreeMap<String, u32>,
+    last_jobs: BTreeMap<String, u32>,
     models: BTreeMap<IterationId, ModelCall>,
     tools: BTreeMap<ToolCallId, ToolCall>,
     iterations: BTreeMap<TurnId, u32>,
@@ -65,7 +69,7 @@ pub struct Oracle {
 impl Oracle {
     pub fn see(&mut self, event: &Event) {
         let aside = matches!(event.body, Body::Round(RoundEvent::RoundAsideOpened { .. }));
-        let going_on = !self.completed || self.open_round.is_some() || aside;
+        let going_on = !self.completed || !self.open_asides.is_empty() || aside;
         assert!(going_on, "nothing happens after the end: {event:?}");
         self.check_place(event);
         match &event.body {
@@ -144,7 +148,8 @@ impl Oracle {
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
             | SessionEvent::SessionTakeSelected { .. }
-            | SessionEvent::SessionImported(_) => {}
+            | SessionEvent::SessionImported(_)
+            | SessionEvent::StateChanged { .. } => {}
         }
     }
 
@@ -182,26 +187,44 @@ impl Oracle {
                 assert!(required.is_none(), "no round opens over {required:?}");
             }
             RoundEvent::RoundAsideOpened { .. } => {
-                assert_eq!(self.open_round, None, "one round at a time");
                 self.open(&id, None);
-                self.open_round = Some(id);
+                self.open_asides.insert(id);
             }
             RoundEvent::StagesAdded { stages } => {
-                assert_eq!(self.open_round, Some(id), "it is open");
+                assert!(self.is_open(&id), "it is open");
                 assert!(!stages.is_empty(), "there is something to add");
+                assert!(!self.open_jobs.contains_key(&id), "its job is over");
             }
-            RoundEvent::RoundMeasured(_) => assert_eq!(self.open_round, Some(id), "it is open"),
-            RoundEvent::RoundClosed { outcome } => {
+            RoundEvent::JobStarted { ordinal, .. } => {
+                assert!(self.is_open(&id), "it is open");
+                let last = self.last_jobs.entry(id.clone()).or_insert(0);
+                *last += 1;
+                assert_eq!(ordinal, last, "jobs are numbered without a gap");
+                assert_eq!(self.open_jobs.insert(id, *ordinal), None, "one job at a time");
+            }
+            RoundEvent::JobFinished { ordinal, ends, .. } => {
+                assert_eq!(self.open_jobs.remove(&id), Some(*ordinal), "a job ends once");
+                assert_eq!(*ends, None, "only the first log format says it there");
+            }
+            RoundEvent::RoundClosed { outcome, .. } => {
+                assert!(!self.open_jobs.contains_key(&id), "its job is over");
+                self.close(&id);
+                if self.open_asides.remove(&id) {
+                    return;
+                }
                 if *outcome == RoundOutcome::Failed {
                     self.failed.insert(self.latest);
                 }
-                self.close(&id);
                 self.open_round = None;
                 let approval = |r: &&ContextRequest| matches!(r.about, About::Approval { .. });
                 let left = self.pending.values().find(approval);
                 assert!(left.is_none(), "its call is over, and it is still asked: {left:?}");
             }
         }
+    }
+
+    fn is_open(&self, id: &String) -> bool {
+        self.open_round.as_ref() == Some(id) || self.open_asides.contains(id)
     }
 
     fn count_message(&mut self, number: u64) {

@@ -6,27 +6,29 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::sample::Index;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
-use roundtable_core::debate::Measuring;
-use roundtable_core::event::{CallRecord, Event};
+use roundtable_core::event::NestedPrompt;
+use roundtable_core::event::{CallRecord, Event, Opening};
 use roundtable_core::id::{IterationId, RoundId, SessionId, ToolCallId};
 use roundtable_core::input::{
     AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
 };
 use roundtable_core::iteration::Phase;
+use roundtable_core::program::PANEL;
 use roundtable_core::session::{Session, Status};
+use roundtable_core::stage::Name;
 use roundtable_core::tool::ToolResult;
 use roundtable_core::want::Want;
 use roundtable_core::{Live, MessageContext, Reject, Starts};
 use serde_json::{Value, json};
 
+use super::Walk;
 use super::ledger::Ledger;
 use super::moves::{Move, Setup, TOOLS, Words};
 use super::oracle::Oracle;
 use super::transcript::{Transcript, without_answers};
-use crate::table::{ask, nested, opening};
-use crate::vectors::vector;
 
 pub struct Player {
+    walk: Walk,
     pub live: Live,
     pub log: Vec<Event>,
     pub now: Timestamp,
@@ -42,23 +44,24 @@ pub struct Player {
 }
 
 impl Player {
-    pub fn open(setup: &Setup) -> Self {
+    pub fn open(walk: Walk, setup: &Setup) -> Self {
         let id = SessionId::new("walk").unwrap();
         let mut player = Self {
-            live: Live::new(id.clone()),
+            live: Live::new(id.clone(), &walk.programs),
             log: Vec::new(),
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
             oracle: Oracle::default(),
             ledger: Ledger::default(),
             transcript: Transcript::default(),
-            shadow: Live::new(id),
+            shadow: Live::new(id, &walk.programs),
+            walk,
             starts: Starts::Allowed,
             partials: BTreeMap::new(),
             reported: Vec::new(),
             messages: 0,
         };
-        let opened = player.feed(opening(setup.agents.clone(), setup.settings.clone()));
-        assert!(opened.is_ok());
+        let opened = player.feed(opening(setup));
+        assert_eq!(opened, Ok(()));
         player
     }
 
@@ -113,12 +116,12 @@ impl Player {
     /// A seat's prompt tells the earlier rounds as the log has them, answers to questions aside.
     fn check_prompts(&self) {
         let session = &self.live.session;
-        // What a debate tells is held against snapshots.
-        if session.settings.debate.is_some() {
+        // The words of other programs are their own affair.
+        if session.settings.program.name != PANEL {
             return;
         }
-        let Some(seat) = session.round.iter().flat_map(|round| &round.turns).next() else { return };
-        let (rendered, record) = self.live.window.render(session, &seat.id).unwrap();
+        let Some(seat) = session.scopes().flat_map(|scope| &scope.turns).next() else { return };
+        let (rendered, record) = self.live.render(&seat.id).unwrap();
         let told = rendered.messages.iter().map(roundtable_core::message::Message::text);
         let history = told
             .into_iter()
@@ -131,7 +134,8 @@ impl Player {
         let json = serde_json::to_string(&self.live.session).unwrap();
         let session: Session = serde_json::from_str(&json).unwrap();
         let from = session.window_from();
-        let resumed = Live::resume(session, self.log.iter().filter(|event| event.seq >= from));
+        let log = self.log.iter().filter(|event| event.seq >= from);
+        let resumed = Live::resume(session, log, &self.walk.programs);
         assert_eq!(resumed, self.live, "snapshot and window give the same state");
     }
 
@@ -139,6 +143,9 @@ impl Player {
     pub fn finish(&mut self) {
         let _ = self.feed(Command::Complete { reason: "the walk is over".to_owned() });
         assert!(self.live.session.round.is_none() && self.live.session.waiting.is_empty());
+        // What is done beside the rounds ends by itself.
+        self.drive();
+        assert_eq!(self.live.session.asides, []);
     }
 
     /// Answers everything until nothing has work to do.
@@ -174,7 +181,7 @@ impl Player {
                 self.report(Report::ToolRan { tool_call, attempt, ran });
             }
             Want::BeginEffect { tool_call } => self.report(Report::EffectBegins { tool_call }),
-            Want::Measure { round } => self.measure(round),
+            Want::RunJob { round, ordinal, .. } => self.run_job(round, ordinal),
             Want::WakeAt(at) => {
                 self.now = self.now.max(at);
                 self.report(Report::Woke);
@@ -206,7 +213,7 @@ impl Player {
             Move::Resume => self.command(Command::Resume),
             Move::Complete => self.command(Command::Complete { reason: "enough".to_owned() }),
             Move::Regenerate => self.command(Command::Regenerate),
-            Move::Synthesise => self.command(Command::Synthesise { agent: None }),
+            Move::Wish { pick } => self.wish(pick),
             Move::Rewind { pick } => self.rewind(pick),
             Move::Select { pick } => self.select(pick),
             Move::Act { pick, reply, how } => self.act(pick, reply, *how),
@@ -227,6 +234,12 @@ impl Player {
 
     fn command(&mut self, command: Command) {
         let _ = self.feed(command);
+    }
+
+    /// A caller asks for something that only the program knows.
+    fn wish(&mut self, pick: &Index) {
+        let Some(act) = choose(pick, &self.walk.acts).cloned() else { return };
+        self.command(act);
     }
 
     fn hold(&mut self, held: bool) {
@@ -301,10 +314,11 @@ impl Player {
         choose(pick, &runs.collect::<Vec<_>>()).cloned()
     }
 
-    fn measure(&mut self, round: RoundId) {
-        let Some(measuring) = Measuring::of(&self.live.session, &self.live.window) else { return };
-        let vectors = measuring.texts.iter().map(|text| vector(text)).collect();
-        self.report(Report::Measured { round, measure: measuring.finish("words", vectors) });
+    fn run_job(&mut self, round: RoundId, ordinal: u32) {
+        let job = self.live.session.find_scope(&round).and_then(|scope| scope.job.clone());
+        let input = self.live.job_input(&round).unwrap();
+        let outcome = self.walk.compute(&job.unwrap().name, input);
+        self.report(Report::JobRan { round, ordinal, outcome });
     }
 
     fn act(&mut self, pick: &Index, words: &Words, how: u8) {
@@ -328,7 +342,7 @@ impl Player {
             Some(Want::BeginEffect { tool_call }) => {
                 self.report(Report::EffectBegins { tool_call: tool_call.clone() });
             }
-            Some(Want::Measure { round }) => self.measure(round.clone()),
+            Some(Want::RunJob { round, ordinal, .. }) => self.run_job(round.clone(), *ordinal),
             Some(Want::WakeAt(_)) => {}
             None => self.nudge(pick, how),
         }
@@ -349,17 +363,23 @@ impl Player {
         let usage = words.usage.map(|parts| self.usage(iteration, parts));
         let calls = words.calls.iter().map(|(tool, variant)| call(TOOLS[*tool], *variant));
         Reply {
-            text: if words.text { format!("words of {iteration}") } else { String::new() },
+            text: if words.text { self.words(iteration, words.seed) } else { String::new() },
             calls: calls.collect(),
             record: CallRecord { usage, ..CallRecord::default() },
             ..Reply::default()
         }
     }
 
+    fn words(&self, iteration: &IterationId, seed: u64) -> String {
+        match &self.walk.words {
+            Some(words) => words(seed),
+            None => format!("words of {iteration}"),
+        }
+    }
+
     /// Some part of what was reserved, never more.
     fn usage(&self, iteration: &IterationId, (input, output): (u8, u8)) -> Usage {
-        let round = self.live.session.round.as_ref().unwrap();
-        let turn = round.turn_of_iteration(iteration).unwrap();
+        let (_, turn) = self.live.session.turn_of_iteration(iteration).unwrap();
         let Phase::AwaitingModel { reserved, .. } = turn.iteration.as_ref().unwrap().phase else {
             panic!("it is wanted, so it is awaited");
         };
@@ -430,7 +450,28 @@ fn call(name: &str, variant: u8) -> AskedCall {
         }),
         _ => json!({"variant": variant}),
     };
-    ask(name, arguments)
+    AskedCall { name: name.to_owned(), arguments, reference: None, misfit: None }
+}
+
+fn opening(setup: &Setup) -> Command {
+    Command::Open(Box::new(Opening {
+        kind: Name::constant("walk"),
+        topic: "A walk".to_owned(),
+        agents: setup.agents.clone(),
+        settings: setup.settings.clone(),
+        actor: None,
+        tenant: None,
+    }))
+}
+
+fn nested(input: &str) -> NestedPrompt {
+    NestedPrompt {
+        name: "sub".to_owned(),
+        system: "Judge.".to_owned(),
+        input: input.to_owned(),
+        tools: Vec::new(),
+        output: None,
+    }
 }
 
 /// An answer that fits the kind of the request.

@@ -4,12 +4,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use roundtable_core::agent::{Agent, HOST};
 use roundtable_core::budget::{Limits, Price};
-use roundtable_core::debate::{Mode, Rules};
 use roundtable_core::input::OnBusy;
 use roundtable_core::settings::{Order, Settings};
 use roundtable_core::tool::{Effect, ToolDecl};
-
-use crate::table::agent_with;
 
 /// The tools of every agent, by the number that a move calls them with; 6 is unknown to all.
 pub const TOOLS: [&str; 7] =
@@ -29,6 +26,8 @@ pub struct Words {
     pub text: bool,
     pub calls: Vec<(usize, u8)>,
     pub usage: Option<(u8, u8)>,
+    /// What it says is made of this.
+    pub seed: u64,
 }
 
 /// What happens. An `Index` picks among what there is to pick from.
@@ -52,7 +51,10 @@ pub enum Move {
     Resume,
     Complete,
     Regenerate,
-    Synthesise,
+    /// A caller asks for something that only the program knows.
+    Wish {
+        pick: Index,
+    },
     Rewind {
         pick: Index,
     },
@@ -106,7 +108,7 @@ pub fn any_move() -> impl Strategy<Value = Move> {
         1 => prop::bool::weighted(0.2)
             .prop_map(|really| if really { Move::Complete } else { Move::Resume }),
         2 => Just(Move::Regenerate),
-        2 => Just(Move::Synthesise),
+        2 => pick().prop_map(|pick| Move::Wish { pick }),
         2 => pick().prop_map(|pick| Move::Rewind { pick }),
         4 => pick().prop_map(|pick| Move::Select { pick }),
         60 => (pick(), words(), 0..8_u8)
@@ -130,7 +132,12 @@ fn words() -> impl Strategy<Value = Words> {
         1 => prop::collection::vec((0..TOOLS.len(), 0..2_u8), 1..4),
     ];
     let usage = prop::option::weighted(0.8, (any::<u8>(), any::<u8>()));
-    (any::<bool>(), calls, usage).prop_map(|(text, calls, usage)| Words { text, calls, usage })
+    (any::<bool>(), calls, usage, any::<u64>()).prop_map(|(text, calls, usage, seed)| Words {
+        text,
+        calls,
+        usage,
+        seed,
+    })
 }
 
 fn limits(calls: std::ops::Range<u64>) -> impl Strategy<Value = Limits> {
@@ -176,34 +183,7 @@ pub fn setup() -> impl Strategy<Value = Setup> {
     )
 }
 
-/// The same for a debate: three argue, and one or two judge.
-pub fn debate() -> impl Strategy<Value = Setup> {
-    let modes = prop::sample::select(Mode::ALL.to_vec());
-    (setup(), modes, any::<[bool; 3]>()).prop_map(|(mut setup, mode, [judged, chaired, exits])| {
-        let mut agents = cast(3, setup.agents[0].max_iterations, setup.agents[0].limits);
-        let seats = agents.iter().map(|agent| agent.id.clone()).collect();
-        let judge = |name: &str| Agent {
-            tools: Vec::new(),
-            id: crate::table::agent(name).id,
-            ..agents[0].clone()
-        };
-        let (analyst, chair) = (judge("Judge"), judge("Chair"));
-        let rules = Rules {
-            mode,
-            exit_on_consensus: exits,
-            perspectives: Vec::new(),
-            analyst: judged.then(|| analyst.id.clone()),
-            chair: chaired.then(|| chair.id.clone()),
-        };
-        agents.extend([analyst, chair]);
-        setup.agents = agents;
-        setup.settings =
-            Settings { order: mode.order(), seats, debate: Some(rules), ..setup.settings };
-        setup
-    })
-}
-
-fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
+pub fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
     let tools = vec![
         ToolDecl::handler("look", Effect::Pure),
         ToolDecl::handler("note", Effect::Idempotent),
@@ -213,7 +193,7 @@ fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
         ToolDecl::request_context(),
     ];
     let names = ["Ada", "Bob", "Cid"];
-    let ids: Vec<_> = names.map(|name| crate::table::agent(name).id).to_vec();
+    let ids: Vec<_> = names.map(|name| agent(name).id).to_vec();
     let price = Some(Price { input: 500_000, output: 1_000_000 });
     let member = |name: &&str| Agent {
         max_iterations,
@@ -221,7 +201,12 @@ fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
         limits,
         price,
         workers: ids.clone(),
-        ..agent_with(name, tools.clone())
+        tools: tools.clone(),
+        ..agent(name)
     };
     names.iter().take(count).map(member).collect()
+}
+
+pub fn agent(name: &str) -> Agent {
+    Agent::new(name, "scripted").unwrap()
 }
