@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::usage::{inward, outward};
 use super::{Consensus, Record, Synthesis};
 use crate::json;
 use crate::printable::spelled;
@@ -10,8 +11,8 @@ use crate::printable::spelled;
 /// What the file says it is.
 const FORMAT: &str = "roundtable-debate";
 
-/// The version of its form.
-const VERSION: u32 = 1;
+/// The version of its form. Version 1 has costs in millionths of a dollar under other names.
+const VERSION: u32 = 2;
 
 /// The largest file that is read.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -93,6 +94,7 @@ impl Record {
         file.insert("version".to_owned(), VERSION.into());
         if let Ok(Value::Object(mut fields)) = serde_json::to_value(self) {
             rename_outward(&mut fields);
+            outward(&mut fields);
             file.extend(fields);
         }
         let judged = |number: u32| {
@@ -125,16 +127,19 @@ impl Record {
         if text.len() > MOST_BYTES {
             return Err(ImportError::TooLarge { bytes: text.len() });
         }
-        let file: Value = json::parse(text.as_bytes())
+        let mut file: Value = json::parse(text.as_bytes())
             .map_err(|error| ImportError::NotAnExport { what: error.to_string() })?;
         if file.get("format").and_then(Value::as_str) != Some(FORMAT) {
             let what = format!("its field \"format\" is not \"{FORMAT}\"");
             return Err(ImportError::NotAnExport { what });
         }
         match file.get("version").and_then(Value::as_u64) {
-            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) if (1..=u64::from(VERSION)).contains(&version) => {}
             Some(found) => return Err(ImportError::Newer { found }),
             None => return Err(ImportError::NotAnExport { what: "it has no version".to_owned() }),
+        }
+        if let Some(fields) = file.as_object_mut() {
+            inward(fields).map_err(|what| ImportError::Broken { what })?;
         }
         let record = Self::deserialize(file)
             .map_err(|error| ImportError::Broken { what: error.to_string() })?;

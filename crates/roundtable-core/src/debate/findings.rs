@@ -1,8 +1,9 @@
 //! What a round came to, as whoever asked the question wants to know it.
 
-use super::position::sentences;
 use super::record::{Record, RecordedRound, RecordedTurn, Spent};
-use super::{Exit, Judgement, Level, Position, Purpose, Source, Stance, citation};
+use super::{
+    Exit, Judgement, Level, Mode, Position, Purpose, Source, Stance, citation, reservation,
+};
 use crate::context_request::{ContextRequest, Priority, RequestKind};
 use crate::event::{RoundOutcome, TurnOutcome};
 use crate::id::{AgentId, SessionId};
@@ -33,8 +34,10 @@ pub struct Response {
     pub agent: AgentId,
     /// Its name.
     pub name: String,
-    /// What its seat is there for.
-    pub role: &'static str,
+    /// The role of its seat; in an expert panel, its perspective.
+    pub role: String,
+    /// The model that answered; before an answer, the agent's own.
+    pub model: String,
     /// How its turn ended; nothing while it is open.
     pub outcome: Option<TurnOutcome>,
     /// What it holds.
@@ -227,7 +230,8 @@ impl Record {
         Response {
             agent: turn.agent.clone(),
             name: self.name_of(&turn.agent),
-            role: role.title,
+            role: self.role_of(seat),
+            model: turn.model.clone().unwrap_or_else(|| self.model_of(&turn.agent)),
             outcome: turn.outcome.clone(),
             off_stance,
             confidence_change: position
@@ -285,6 +289,21 @@ impl Record {
         self.member(agent).map_or_else(|| agent.suffix().to_owned(), |member| member.name.clone())
     }
 
+    /// The role of a seat; in an expert panel, its perspective.
+    fn role_of(&self, seat: usize) -> String {
+        let perspectives = self.perspectives();
+        match self.rules.mode {
+            Mode::ExpertPanel if !perspectives.is_empty() => {
+                perspectives[seat % perspectives.len()].name.clone()
+            }
+            mode => mode.role(seat, self.seats().count()).title.to_owned(),
+        }
+    }
+
+    fn model_of(&self, agent: &AgentId) -> String {
+        self.member(agent).map(|member| member.model.clone()).unwrap_or_default()
+    }
+
     pub(super) fn seat_of(&self, agent: &AgentId) -> usize {
         self.member(agent).and_then(|member| member.seat).unwrap_or_default() as usize
     }
@@ -311,16 +330,13 @@ pub(super) fn rounded(value: f64) -> f64 {
 }
 
 fn decide(judgement: &Judgement, responses: &[Response]) -> Decision {
-    let agreement = judgement.agreement;
-    let level = Level::of(agreement);
-    let failed = responses.iter().filter(|response| response.failure().is_some()).count();
-    let (action, reason) = if failed > 0 {
-        (Action::Verify, format!("{failed} of {} agents could not answer", responses.len()))
+    let (agreement, level) = (judgement.agreement, judgement.level);
+    let reservations = &judgement.reservations;
+    let (action, reason) = if !reservations.is_empty() {
+        let why = reservation::summary(reservations, responses.len());
+        (Action::Verify, format!("agreement {agreement:.2}; {why}"))
     } else if let Some(warning) = &judgement.groupthink {
         (Action::Verify, warning.clone())
-    } else if let Some(notice) = responses.iter().find_map(|response| response.notice.as_deref()) {
-        let notice = sentences(notice).next().unwrap_or(notice).trim_end_matches('.');
-        (Action::Verify, format!("agreement {agreement:.2}, but: {notice}"))
     } else {
         match level {
             Level::High => (Action::Proceed, format!("the panel agrees ({agreement:.2})")),

@@ -1,7 +1,9 @@
 //! How far a panel agreed in a round: by a model, without one, and the figure that counts.
 
 use super::record::{Record, RecordedRound, RecordedTurn};
-use super::{Consensus, Measure, Position, Purpose, Response};
+use super::ranking::{self, Ranking};
+use super::reservation::{self, Reservation};
+use super::{Consensus, Level, Measure, Position, Purpose, Response};
 use crate::event::TurnOutcome;
 use crate::id::AgentId;
 
@@ -18,6 +20,12 @@ pub struct Judgement {
     pub measure: Option<Measure>,
     /// The figure that counts: the analyst's, else the measured one.
     pub agreement: f64,
+    /// The consensus level: by the agreement, and never high with reservations.
+    pub level: Level,
+    /// Reasons not to rely on the round.
+    pub reservations: Vec<Reservation>,
+    /// How the members of a council ranked the answers.
+    pub ranking: Option<Ranking>,
     /// The verdict of a council's chair.
     pub verdict: Option<Position>,
     /// In a few sentences, whoever says it.
@@ -53,8 +61,12 @@ impl Record {
             .map(|consensus| consensus.summary.clone())
             .filter(|text| !text.is_empty());
         let groupthink = consensus.as_ref().and_then(|consensus| consensus.groupthink.clone());
+        let reservations = self.reservations(round, &self.responses(number));
         Some(Judgement {
             number,
+            level: reservation::level(agreement, &reservations),
+            reservations,
+            ranking: self.ranking(round),
             summary: summary.unwrap_or_else(|| self.measured_summary(round)),
             groupthink: groupthink.or_else(|| self.suspicion(number)),
             consensus,
@@ -63,6 +75,19 @@ impl Record {
             agreement,
             verdict,
         })
+    }
+
+    /// How the members of a council ranked the answers of a round.
+    fn ranking(&self, round: &RecordedRound) -> Option<Ranking> {
+        let names = self.names();
+        let ballots: Vec<Vec<AgentId>> = round
+            .turns_for(Purpose::Rank)
+            .filter(|turn| turn.answered())
+            .filter_map(|turn| ranking::read(&turn.text, |name| names.find(name)))
+            .collect();
+        let answers = round.turns_for(Purpose::Answer).filter(|turn| turn.answered());
+        let ranked: Vec<AgentId> = answers.map(|turn| turn.agent.clone()).collect();
+        Ranking::of(&ballots, &ranked)
     }
 
     /// What the measure says, in words.

@@ -21,6 +21,9 @@ pub struct Measuring {
     before: Vec<(AgentId, Position)>,
     /// How many argue, those who failed included.
     seats: usize,
+    /// How many took another side than their roles require.
+    #[serde(default)]
+    off_stance: usize,
     /// What the analyst says of the agreement.
     judged: Option<f64>,
     /// Whether the debate is to end when the panel agrees.
@@ -47,8 +50,15 @@ impl Measuring {
                 position.stance = position.stance.or(side);
                 (answer.agent.clone(), position)
             };
-            answers.into_iter().map(read).collect()
+            // An answer without a position agrees to nothing.
+            answers.into_iter().map(read).filter(|(_, position)| position.has_content()).collect()
         };
+        let off_stance = of(progress.spoken(), Purpose::Answer).filter(|answer| {
+            let seat = seats.iter().position(|seat| *seat == answer.agent);
+            let required = seat.and_then(|seat| rules.mode.role(seat, seats.len()).stance);
+            required.is_some_and(|side| Position::read(&answer.text).stance != Some(side))
+        });
+        let off_stance = off_stance.count();
         let now = positions(of(progress.spoken(), Purpose::Answer).collect());
         let earlier =
             progress.earlier.last().map(|round| of(round.spoken(), Purpose::Answer).collect());
@@ -64,6 +74,7 @@ impl Measuring {
             now,
             before,
             seats: seats.len(),
+            off_stance,
             judged: consensus.map(|consensus| consensus.agreement),
             may_end: rules.exit_on_consensus,
         }
@@ -82,14 +93,14 @@ impl Measuring {
         };
         let (now, before) = (take(&self.now), take(&self.before));
         let mut measure = Measure::of(by, &now, &before);
-        // Who did not answer agrees to nothing.
-        let complete = self.now.len() == self.seats;
+        // Who did not answer agrees to nothing, and a role that nobody filled was not heard.
+        let complete = self.now.len() == self.seats && self.off_stance == 0;
         let agreement = self.judged.unwrap_or(measure.agreement);
-        let steady = complete && measure.is_steady(self.seats);
+        let steady = measure.is_steady(self.seats);
         let confidences: Vec<Option<f64>> =
             self.now.iter().map(|(_, position)| position.confidence).collect();
-        measure.exit = Exit::find(agreement, steady, if complete { &confidences } else { &[] })
-            .filter(|_| self.may_end && self.now.len() > 1);
+        measure.exit = Exit::find(agreement, steady, &confidences)
+            .filter(|_| self.may_end && complete && self.now.len() > 1);
         measure
     }
 }

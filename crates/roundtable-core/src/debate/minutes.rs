@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use super::markdown::{capital, line, plain, target};
 use super::names::is_named_after;
-use super::record::{Record, RecordedRound, Spent};
-use super::{Level, Position, Response, Stance, Synthesis, Vote};
+use super::record::{Record, RecordedRound};
+use super::{Position, Place, Ranking, Response, Stance, Synthesis, Vote};
 use crate::id::AgentId;
 use crate::session::Status;
 
@@ -76,7 +76,7 @@ impl Record {
             return;
         };
         let _ = writeln!(text, "## Result\n\n{}\n", plain(&judgement.summary));
-        let level = Level::of(judgement.agreement).word();
+        let level = judgement.level.word();
         let _ = write!(text, "- **Agreement:** {:.2} ({level})", judgement.agreement);
         if let (Some(measure), true) = (&judgement.measure, judgement.consensus.is_some()) {
             let _ = write!(text, "; {:.2} as measured without a model", measure.agreement);
@@ -84,6 +84,12 @@ impl Record {
         text.push('\n');
         if let Some(verdict) = &judgement.verdict {
             let _ = writeln!(text, "- **The chair's verdict:** {}", line(&verdict.position));
+        }
+        if let Some(ranking) = &judgement.ranking {
+            let _ = writeln!(text, "- **Ranking:** {}", line(&self.ranking_line(ranking)));
+        }
+        for reservation in &judgement.reservations {
+            let _ = writeln!(text, "- **Reservation:** {}", line(&reservation.to_string()));
         }
         if let Some(warning) = &judgement.groupthink {
             let _ = writeln!(text, "- **Caution:** {}", line(warning));
@@ -118,6 +124,19 @@ impl Record {
             push_list(text, "What it depends on", &consensus.conditions);
             push_list(text, "What nobody knows", &consensus.uncertainties);
         }
+    }
+
+    /// A council's ranking in one line, best first.
+    pub fn ranking_line(&self, ranking: &Ranking) -> String {
+        let place = |(index, place): (usize, &Place)| {
+            format!("{}. {} (mean place {:.2})", index + 1, self.name_of(&place.agent), place.mean)
+        };
+        let places: Vec<String> = ranking.places.iter().enumerate().map(place).collect();
+        let by = match ranking.ballots {
+            1 => "1 member".to_owned(),
+            ballots => format!("{ballots} members"),
+        };
+        format!("{}, ranked by {by}", places.join(", "))
     }
 
     fn push_members(&self, text: &mut String) {
@@ -166,11 +185,14 @@ impl Record {
             push_response(text, &response);
         }
         if let Some(judgement) = self.judgement(round.number) {
+            if let Some(ranking) = &judgement.ranking {
+                let _ = writeln!(text, "*Ranking:* {}\n", line(&self.ranking_line(ranking)));
+            }
             if let Some(verdict) = &judgement.verdict {
                 text.push_str("### The chair's verdict\n\n");
                 push_position(text, verdict);
             }
-            let level = Level::of(judgement.agreement).word();
+            let level = judgement.level.word();
             let _ = writeln!(
                 text,
                 "*After this round:* agreement {:.2} ({level}). {}\n",
@@ -220,8 +242,8 @@ impl Record {
         let _ = writeln!(
             text,
             "- **Cost of the rounds after the first:** {}; of the whole debate: {}.\n",
-            cost(added.spent),
-            cost(self.spent())
+            added.spent,
+            self.spent()
         );
     }
 
@@ -309,7 +331,7 @@ fn push_response(text: &mut String, response: &Response) {
         .position
         .confidence
         .map(|value| format!("confidence {value:.2}{}", change.unwrap_or_default()));
-    let role = (!is_named_after(&response.name, response.role)).then(|| response.role.to_owned());
+    let role = (!is_named_after(&response.name, &response.role)).then(|| response.role.clone());
     let notes: Vec<String> = [role, stance, confidence].into_iter().flatten().collect();
     let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
     let _ = writeln!(text, "### {}{notes}\n", line(&response.name));
@@ -356,14 +378,4 @@ fn votes(vote: Vote) -> String {
         }
     }
     if parts.is_empty() { "nobody".to_owned() } else { parts.join(", ") }
-}
-
-fn cost(spent: Spent) -> String {
-    let dollars = match spent.cost {
-        Some(0) => "free of charge".to_owned(),
-        Some(cost) => format!("${}.{:04}", cost / 1_000_000, cost % 1_000_000 / 100),
-        None => "price unknown".to_owned(),
-    };
-    let estimated = if spent.estimated { " (partly estimated)" } else { "" };
-    format!("{} calls, {} tokens, {dollars}{estimated}", spent.calls, spent.tokens)
 }

@@ -26,8 +26,10 @@ mod purpose;
 mod quote;
 mod ranking;
 mod record;
+mod reservation;
 mod synthesis;
 mod transcript;
+mod usage;
 
 use serde::{Deserialize, Serialize};
 
@@ -44,14 +46,17 @@ pub use measure::{Drift, Measure, Measured};
 pub use measuring::Measuring;
 pub use mode::{Mode, Role, UnknownMode};
 pub(crate) use names::Names;
-pub use names::is_named_after;
+pub use names::{is_named_after, numbered};
 pub use perspective::Perspective;
 pub use position::{Position, Stance};
 pub use program::{Debate, State};
 pub use purpose::Purpose;
 pub use quote::Quote;
 pub use record::{Folding, Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
+pub use ranking::{Place, Ranking};
+pub use reservation::Reservation;
 pub use synthesis::Synthesis;
+pub use usage::dollars;
 
 /// How a debate runs: part of its session's settings, recorded when it opens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -38,6 +38,8 @@ impl Names {
                 || known.eq_ignore_ascii_case(name)
                 || agent.as_str() == name
                 || agent.suffix() == name
+                // An expert that was made for the panel may carry its perspective's name by now.
+                || agent.suffix().replace('-', " ").eq_ignore_ascii_case(name)
         };
         self.seats.iter().find(|(id, known)| meant(id, known)).map(|(id, _)| id.clone())
     }
@@ -95,6 +97,23 @@ fn replace_word(text: &str, word: &str, by: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Names that differ: equal ones get a number behind them.
+///
+/// ```
+/// let names = roundtable_core::debate::numbered(vec!["Expert".into(), "Chair".into(), "Expert".into()]);
+/// assert_eq!(names, ["Expert 1", "Chair", "Expert 2"]);
+/// ```
+pub fn numbered(titles: Vec<String>) -> Vec<String> {
+    let name = |(seat, title): (usize, &String)| {
+        let equal = |titles: &[String]| titles.iter().filter(|other| *other == title).count();
+        match equal(&titles) {
+            1 => title.clone(),
+            _ => format!("{title} {}", equal(&titles[..=seat])),
+        }
+    };
+    titles.iter().enumerate().map(name).collect()
 }
 
 /// Whether a name is a role with at most a number behind it, as those of made agents are. Then

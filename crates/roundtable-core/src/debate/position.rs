@@ -104,6 +104,21 @@ impl Position {
         })
     }
 
+    /// Whether it says anything: more than punctuation, and more than data without a position.
+    ///
+    /// ```
+    /// use roundtable_core::debate::Position;
+    /// assert!(Position::read("Wait.").has_content());
+    /// for empty in ["", " \u{2026} ", "{}", r#"{"weather": "fine"}"#] {
+    ///     assert!(!Position::read(empty).has_content(), "{empty}");
+    /// }
+    /// ```
+    pub fn has_content(&self) -> bool {
+        let text = self.position.trim();
+        let is_data = text.starts_with(['{', '[']) && loose::json(text).is_some();
+        !is_data && text.chars().any(char::is_alphanumeric)
+    }
+
     /// The points that carry the position: those that the agent names, else its first sentences.
     pub fn points(&self) -> Vec<String> {
         if !self.key_points.is_empty() {

@@ -6,6 +6,33 @@ use super::loose;
 use crate::id::AgentId;
 use crate::prompt::OutputSchema;
 
+/// An answer's place in the ranking of a council.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// The agent whose answer it is.
+    pub agent: AgentId,
+    /// The mean of its places on all ballots; 1 is the best.
+    pub mean: f64,
+}
+
+/// How a council ranked the answers of a round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// How many members ranked.
+    pub ballots: usize,
+    /// All ranked answers, best first.
+    pub places: Vec<Place>,
+}
+
+impl Ranking {
+    /// The ranking by these ballots; nothing without a ballot.
+    pub(super) fn of(ballots: &[Vec<AgentId>], ranked: &[AgentId]) -> Option<Self> {
+        let place = |(agent, mean)| Place { agent, mean };
+        let places: Vec<Place> = tally(ballots, ranked).into_iter().map(place).collect();
+        (!places.is_empty()).then_some(Self { ballots: ballots.len(), places })
+    }
+}
+
 /// Reads a ranking, best first; `find` tells who is meant by a name. Each counts once; nothing when
 /// nobody is named.
 pub fn read(text: &str, find: impl Fn(&str) -> Option<AgentId>) -> Option<Vec<AgentId>> {

@@ -5,7 +5,7 @@ mod fold;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Measure, Names, Perspective, Purpose, Rules};
+use super::{Measure, Names, is_named_after, Perspective, Purpose, Rules};
 use crate::budget::{Account, Charge, Spend};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::event::{Event, RoundOutcome, TurnOutcome};
@@ -89,12 +89,15 @@ pub struct RecordedTurn {
     /// How it ended; nothing while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<TurnOutcome>,
+    /// The model that answered, once one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// What was said; as far as it got, if it was cut off.
     pub text: String,
     /// The sources that the provider named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Citation>,
-    /// The tools that were used, each as often as it was.
+    /// The tools that ran, each as often as it did. A call that was refused did not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// What people should know of the answer, whatever it says.
@@ -251,6 +254,28 @@ impl Record {
     pub(crate) fn names(&self) -> Names {
         let seats = self.seats().map(|member| (member.id.clone(), member.name.clone())).collect();
         Names::new(self.rules.mode, seats)
+    }
+
+    /// Gives experts that were made for the panel the names of their perspectives, which a model
+    /// may have chosen in the first round.
+    pub(super) fn name_experts(&mut self) {
+        if self.rules.mode != super::Mode::ExpertPanel {
+            return;
+        }
+        let perspectives = self.perspectives();
+        let seats = self.seats().count();
+        if perspectives.is_empty() || self.rounds.is_empty() {
+            return;
+        }
+        let titles = perspectives.iter().map(|one| one.name.clone()).cycle().take(seats);
+        let names = super::numbered(titles.collect());
+        for member in &mut self.members {
+            let role = |seat: u32| self.rules.mode.role(seat as usize, seats).title;
+            if let Some(seat) = member.seat.filter(|seat| is_named_after(&member.name, role(*seat)))
+            {
+                member.name.clone_from(&names[seat as usize]);
+            }
+        }
     }
 
     /// The points of view of the seats: given, named by a model, or none.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::ask::Mode;
 use super::consent::Caller;
+use super::detail::{Place, places};
 use crate::host::HostTurn;
 use crate::wire::ContextRequest;
 pub(crate) use crate::wire::Usage;
@@ -91,6 +92,10 @@ pub(crate) struct RoundAnswer {
     pub agent_responses: Vec<AgentResponse>,
     pub evidence: Evidence,
     pub metadata: Metadata,
+    /// How the members of a council ranked the answers, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub ranking: Vec<Place>,
     /// What agents ask for. Required requests have to be answered with contextResults before the next
     /// round.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -135,6 +140,7 @@ impl RoundAnswer {
             agent_responses: findings.responses.iter().map(AgentResponse::of).collect(),
             evidence: evidence(findings),
             metadata: metadata(findings),
+            ranking: findings.judgement.ranking.clone().map(places).unwrap_or_default(),
             context_requests: findings.requests.iter().map(ContextRequest::of).collect(),
             exit: findings.exit.filter(|_| status == Status::Completed).map(exit),
             turn: turn.map(|turn| Turn {

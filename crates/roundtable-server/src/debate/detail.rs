@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::answer::Usage;
 use super::ask::{Format, Mode, Stands};
 
-pub(crate) use consensus::Consensus;
+pub(crate) use consensus::{Consensus, Place, places};
 pub(crate) use said::{
     Citations, Cited, Confidence, FullResponse, Responses, RoundDetail, Thoughts,
 };

@@ -112,8 +112,8 @@ impl DebateBuilder {
         Ok(self)
     }
 
-    /// So many agents, made for the mode and spread over the models of the engine; four when nobody
-    /// names any agents. It does not count when agents are named.
+    /// Makes this many agents for the mode, spread over the models of the engine. Without it, there
+    /// is one agent per perspective, or four without perspectives. Ignored when agents are named.
     #[must_use]
     pub fn agents(mut self, count: usize) -> Self {
         self.count = Some(count);
@@ -325,14 +325,24 @@ impl DebateBuilder {
                 .cloned()
                 .collect::<std::result::Result<Vec<Agent>, _>>()?);
         }
-        let count = self.count.unwrap_or(SEATS);
+        let count = self.count.unwrap_or(match self.perspectives.len() {
+            0 => SEATS,
+            // A perspective alone has nobody to argue with.
+            given => given.max(2),
+        });
         if !(2..=10).contains(&count) {
             let what = format!("a debate has 2 to 10 agents who argue, not {count}");
             return Err(Reject::Invalid { what }.into());
         }
         let models = self.engine.driver().parts().models.keys().map(String::as_str);
         let models = cast::spread(models, self.engine.default_model(), count);
-        let panel = cast::panel(self.mode, &self.perspectives, &models)?;
+        let usual = Perspective::usual();
+        // Without an analyst nobody names perspectives for an expert panel.
+        let perspectives = match (self.mode, self.perspectives.as_slice()) {
+            (Mode::ExpertPanel, []) if self.judge()?.is_none() => &usual,
+            (_, given) => given,
+        };
+        let panel = cast::panel(self.mode, perspectives, &models)?;
         Ok(panel.into_iter().map(|agent| self.engine.sized(agent)).collect())
     }
 

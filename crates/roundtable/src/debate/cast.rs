@@ -1,7 +1,7 @@
 //! Agents for debates in which nobody named any: one per seat, spread over the models there are.
 
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Mode, Perspective};
+use roundtable_core::debate::{Mode, Perspective, numbered};
 
 use crate::error::Result;
 
@@ -41,12 +41,9 @@ pub(super) fn panel(
         [] => mode.role(seat, models.len()).title.to_owned(),
         given => given[seat % given.len()].name.clone(),
     };
-    let titles: Vec<String> = (0..models.len()).map(title).collect();
+    let names = numbered((0..models.len()).map(title).collect());
     let mut agents = Vec::with_capacity(models.len());
-    for (seat, model) in models.iter().enumerate() {
-        let shared = titles.iter().filter(|title| **title == titles[seat]).count() > 1;
-        let nth = titles[..=seat].iter().filter(|title| **title == titles[seat]).count();
-        let name = if shared { format!("{} {nth}", titles[seat]) } else { titles[seat].clone() };
+    for (seat, (name, model)) in names.into_iter().zip(models).enumerate() {
         let mut agent = Agent::new(&id_of(&name, seat), model)?;
         agent.persona =
             "You are a member of a panel that debates a question: knowledgeable, precise and honest about what you do not know."

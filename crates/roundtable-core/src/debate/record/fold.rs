@@ -32,7 +32,8 @@ pub struct Folding {
     rounds: Vec<Open>,
     /// Which entry of its round's turns a turn is part of.
     turns: BTreeMap<TurnId, usize>,
-    calls: BTreeMap<ToolCallId, TurnId>,
+    /// The turn and the tool of each call.
+    calls: BTreeMap<ToolCallId, (TurnId, String)>,
     inputs: BTreeMap<String, String>,
     provided: Vec<ContextResult>,
     completed_because: Option<String>,
@@ -64,13 +65,7 @@ impl Folding {
             Body::Round(body) => self.take_round(body, event),
             Body::Turn(body) => self.take_turn(body, event),
             Body::Iteration(body) => self.take_iteration(body, event),
-            Body::ToolCall(ToolCallEvent::ToolCallRequested { name, .. }) => {
-                if let (Some(call), Some(turn)) = (&event.place.tool_call, &event.place.turn) {
-                    self.calls.insert(call.clone(), turn.clone());
-                }
-                let name = name.clone();
-                self.change(event, |turn| turn.tools.push(name));
-            }
+            Body::ToolCall(body) => self.take_tool_call(body, event),
             Body::Context(ContextEvent::ContextRequested(request)) => {
                 let id = event.place.round.as_ref();
                 let mut rounds = self.rounds.iter_mut().rev();
@@ -81,9 +76,28 @@ impl Folding {
             Body::Context(ContextEvent::ContextProvided(result)) => {
                 self.provided.push(result.clone())
             }
-            Body::ToolCall(_) | Body::Context(_) | Body::Unknown { .. } | Body::Redacted => {}
+            Body::Context(_) | Body::Unknown { .. } | Body::Redacted => {}
         }
         self.state.evolve(event);
+    }
+
+    /// A tool counts as used once it ran: a call that was refused never starts.
+    fn take_tool_call(&mut self, body: &ToolCallEvent, event: &Event) {
+        let Some(call) = &event.place.tool_call else { return };
+        match body {
+            ToolCallEvent::ToolCallRequested { name, .. } => {
+                let Some(turn) = event.place.turn.clone() else { return };
+                self.calls.insert(call.clone(), (turn, name.clone()));
+            }
+            ToolCallEvent::ToolCallStarted { attempt: 1 } => {
+                let name = self.calls.get(call).map(|(_, name)| name.clone());
+                self.change(event, |turn| turn.tools.extend(name));
+            }
+            ToolCallEvent::ToolCallStarted { .. }
+            | ToolCallEvent::ToolCallPublished { .. }
+            | ToolCallEvent::ToolCallInterrupted { .. }
+            | ToolCallEvent::ToolCallFinished(_) => {}
+        }
     }
 
     fn take_session(&mut self, body: &SessionEvent) {
@@ -173,6 +187,7 @@ impl Folding {
                     agent: agent.clone(),
                     purpose,
                     outcome: None,
+                    model: None,
                     text: String::new(),
                     citations: Vec::new(),
                     tools: Vec::new(),
@@ -185,7 +200,7 @@ impl Folding {
             // What a child turn takes is its parent's.
             TurnEvent::TurnStarted { task, .. } => {
                 let parent = task.tool_call().and_then(|call| self.calls.get(call));
-                if let Some(index) = parent.and_then(|turn| self.turns.get(turn)).copied() {
+                if let Some(index) = parent.and_then(|(turn, _)| self.turns.get(turn)).copied() {
                     self.turns.insert(id, index);
                 }
             }
@@ -211,6 +226,7 @@ impl Folding {
                 turn.citations.extend(citations.iter().cloned());
                 turn.said(text);
                 turn.notice.clone_from(&record.notice);
+                turn.model = Some(record.model.clone()).filter(|model| !model.is_empty());
             }
             IterationEvent::ModelCallCancelled { partial, .. } if !is_child => turn.said(partial),
             _ => {}
@@ -270,7 +286,7 @@ impl Folding {
         let mut rounds: Vec<RecordedRound> =
             rounds.into_iter().filter(|open| open.active).map(|open| open.round).collect();
         rounds.sort_by_key(|round| round.number);
-        Some(Record {
+        let mut record = Record {
             members: members(&state.agents, &state.seats()),
             session: state.id,
             topic: state.topic,
@@ -285,7 +301,9 @@ impl Folding {
             syntheses: asides.into_iter().filter_map(synthesis).collect(),
             total: Some(Spent::of(&state.account)),
             imported_from: None,
-        })
+        };
+        record.name_experts();
+        Some(record)
     }
 }
 

@@ -99,7 +99,7 @@ fn what_is_no_export_is_refused_with_the_reason() {
         refused("{}"),
         "this is not an exported debate: its field \"format\" is not \"roundtable-debate\""
     );
-    let newer = good.replace("\"version\": 1", "\"version\": 7");
+    let newer = good.replace("\"version\": 2", "\"version\": 7");
     assert_eq!(Record::import(&newer), Err(ImportError::Newer { found: 7 }));
     let cases = [
         ("\"number\": 2", "\"number\": 9", "round 9 stands where round 2 belongs"),

@@ -91,6 +91,10 @@ fn with(words: &str) -> Record {
             _ => {
                 let mut said: Value = serde_json::from_str(&turn.text).unwrap();
                 replace(&mut said, words);
+                // A position without letters adds a reservation, which is structure of its own.
+                if !words.trim().is_empty() && !words.chars().any(char::is_alphanumeric) {
+                    said["position"] = format!("{words}\nx").into();
+                }
                 turn.text = said.to_string();
             }
         }

@@ -8,6 +8,7 @@ mod markup;
 mod measures;
 mod privacy;
 mod prompts;
+mod reservations;
 mod roles;
 mod synthesis;
 

@@ -5,7 +5,9 @@ use roundtable::debate::{Action as CoreAction, Exit as CoreExit, Findings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How far the panel agrees, in a word: high from 0.7, medium from 0.4.
+/// The consensus level: high from an agreement of 0.7, medium from 0.4. Never high while
+/// verificationHints name a failed agent, an answer without a position or on the wrong side, an
+/// unanswered required request, or a demo model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -126,13 +128,8 @@ pub(super) fn evidence(findings: &Findings) -> Evidence {
 }
 
 pub(super) fn metadata(findings: &Findings) -> Metadata {
-    let failed = findings.responses.iter().filter_map(|response| {
-        Some(format!("{} did not answer: {}", response.name, response.failure()?))
-    });
-    let astray = findings.responses.iter().filter(|response| response.off_stance);
-    let astray =
-        astray.map(|response| format!("{} took another side than its role has to", response.name));
-    let hints = findings.judgement.groupthink.clone().into_iter().chain(failed).chain(astray);
+    let reservations = findings.judgement.reservations.iter().map(ToString::to_string);
+    let hints = findings.judgement.groupthink.clone().into_iter().chain(reservations);
     Metadata {
         detail_reference: format!(
             "roundtable://sessions/{}/rounds/{}",

@@ -32,12 +32,14 @@ pub(crate) struct AgentResponse {
     #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub agent_name: String,
-    /// What its seat is there for.
+    /// The role of its seat; in an expert panel, its perspective.
     pub role: String,
+    /// The model that answered; before an answer, the agent's own.
+    pub model: String,
     /// For, against, or neither, where that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stance: Option<Stance>,
-    /// Whether it took another side than its role has to.
+    /// True if it did not take the side that its role requires.
     #[serde(skip_serializing_if = "is_false")]
     #[schemars(default)]
     pub off_stance: bool,
@@ -69,7 +71,8 @@ impl AgentResponse {
         Self {
             agent_id: response.agent.clone(),
             agent_name: response.name.clone(),
-            role: response.role.to_owned(),
+            role: response.role.clone(),
+            model: response.model.clone(),
             stance: position.stance.map(Into::into),
             off_stance: response.off_stance,
             position: position.position.clone(),

@@ -116,9 +116,10 @@ pub(crate) struct Start {
     #[serde(default)]
     #[schemars(extend("default" = "collaborative"))]
     pub mode: Option<Mode>,
-    /// How many agents argue; they get roles that fit the mode. Not together with agents.
+    /// How many agents argue; they get roles that fit the mode. By default one per perspective, or 4
+    /// without perspectives. Not valid together with agents.
     #[serde(default)]
-    #[schemars(range(min = 2, max = 10), extend("default" = 4))]
+    #[schemars(range(min = 2, max = 10))]
     pub agent_count: Option<usize>,
     /// Agents of the configuration, by id: see get_agents.
     #[serde(default)]
@@ -162,7 +163,7 @@ impl Start {
         }
         match &self.agents {
             Some(_) if self.agent_count.is_some() => {
-                return refuse("say agentCount or agents, not both".to_owned());
+                return refuse("pass agentCount or agents, not both".to_owned());
             }
             Some(agents) if !(2..=10).contains(&agents.len()) => {
                 return refuse(format!("a debate has 2 to 10 agents, not {}", agents.len()));

@@ -1,7 +1,7 @@
 //! How far a panel agreed, and what the debate added.
 
 use roundtable::core::id::{AgentId, SessionId};
-use roundtable::debate::{Added as CoreAdded, Judgement, Vote as CoreVote};
+use roundtable::debate::{Added as CoreAdded, Judgement, Ranking, Vote as CoreVote};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,6 +21,18 @@ pub(crate) struct Cluster {
 pub(crate) struct Disagreement {
     pub issue: String,
     pub views: Vec<Side>,
+}
+
+/// An answer's place in a council's ranking.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Place {
+    /// 1 is the best.
+    pub rank: u32,
+    #[schemars(with = "String")]
+    pub agent_id: AgentId,
+    /// The mean of its places on all ballots.
+    pub mean_place: f64,
 }
 
 /// The measure without a model: it sees what positions are about, and not a negation in them.
@@ -63,6 +75,15 @@ pub(crate) struct Consensus {
     pub uncertainties: Vec<String>,
     /// Why the agreement may be worth less than it looks.
     pub groupthink_warning: Option<String>,
+    /// Reasons not to rely on the round: failed agents, answers without a position or on the wrong
+    /// side, unanswered required requests, demo models.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub reservations: Vec<String>,
+    /// How the members of a council ranked the answers, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub ranking: Vec<Place>,
     /// The verdict of a council's chair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
@@ -106,7 +127,7 @@ impl Consensus {
         Self {
             session_id: session.clone(),
             round_number: judgement.number,
-            consensus_level: roundtable::debate::Level::of(judgement.agreement).into(),
+            consensus_level: judgement.level.into(),
             agreement: judgement.agreement,
             summary: judgement.summary,
             clusters: if clusters.is_empty() { usual() } else { clusters },
@@ -116,12 +137,23 @@ impl Consensus {
             conditions: consensus.conditions,
             uncertainties: consensus.uncertainties,
             groupthink_warning: judgement.groupthink,
+            reservations: judgement.reservations.iter().map(ToString::to_string).collect(),
+            ranking: judgement.ranking.map(places).unwrap_or_default(),
             verdict: judgement.verdict.map(|verdict| verdict.position),
             measured,
             analysis_error: judgement.failure,
             added: added.map(Added::of),
         }
     }
+}
+
+pub(crate) fn places(ranking: Ranking) -> Vec<Place> {
+    let place = |(place, rank): (roundtable::debate::Place, u32)| Place {
+        rank,
+        agent_id: place.agent,
+        mean_place: place.mean,
+    };
+    ranking.places.into_iter().zip(1..).map(place).collect()
 }
 
 fn side(view: roundtable::debate::View) -> Side {
