@@ -15,7 +15,7 @@ pub(crate) fn is_approval(request: &ContextRequest) -> bool {
 /// The whole call, who asks, and which answers count.
 pub(crate) fn shown(request: &ContextRequest) -> String {
     let answers = match request.kind() {
-        RequestKind::Approval => "[yes/no]",
+        RequestKind::Approval => "Allow this call? [yes/no]",
         RequestKind::UnknownOutcome => "[happened/did not happen/unknown]",
         RequestKind::Question => "",
     };
@@ -24,10 +24,10 @@ pub(crate) fn shown(request: &ContextRequest) -> String {
     };
     let arguments = match &call.arguments {
         Some(arguments) => arguments.to_string(),
-        None => "(more than 64 KiB; `roundtable show` has them)".to_owned(),
+        None => "(larger than 64 KiB; see `roundtable show`)".to_owned(),
     };
     let asks = match request.kind() {
-        RequestKind::Approval => format!("May {} be called?", call.tool),
+        RequestKind::Approval => format!("{} wants to call {}.", call.agent_name, call.tool),
         RequestKind::UnknownOutcome | RequestKind::Question => request.query.clone(),
     };
     format!(
@@ -47,7 +47,7 @@ pub(crate) fn decided(request: &ContextRequest, line: &str) -> Option<ContextRes
     let decision = match (request.kind(), line.as_str()) {
         (RequestKind::Approval, "y" | "yes" | "approve") => Decision::Approve,
         (RequestKind::Approval, "n" | "no" | "deny") => {
-            return Some(ContextResult::deny(id, "a person did not agree"));
+            return Some(ContextResult::deny(id, "a person refused"));
         }
         (RequestKind::UnknownOutcome, "happened") => Decision::Happened,
         (RequestKind::UnknownOutcome, "did not happen" | "did_not_happen") => {
@@ -106,7 +106,7 @@ mod tests {
             assert_eq!(decided(&request, yes), Some(ContextResult::approve(id())), "{yes}");
         }
         for no in ["n", "No", "deny"] {
-            let denied = ContextResult::deny(id(), "a person did not agree");
+            let denied = ContextResult::deny(id(), "a person refused");
             assert_eq!(decided(&request, no), Some(denied), "{no}");
         }
         for other in ["", "ok", "yes please", "yep", "1", "happened"] {
@@ -120,6 +120,7 @@ mod tests {
         assert!(shown.contains(&"x".repeat(2_000)), "{shown}");
         assert!(shown.contains("agent:     Ada (agt_ada)"), "{shown}");
         assert!(shown.contains(Digest::of(b"pay").as_str()), "{shown}");
+        assert!(shown.starts_with("Ada wants to call pay.\n"), "{shown}");
         assert!(shown.ends_with("[yes/no]"), "{shown}");
     }
 }

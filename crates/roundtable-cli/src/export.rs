@@ -5,34 +5,34 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use roundtable::Engine;
-use roundtable::core::id::SessionId;
 use roundtable::debate::Record;
 use serde_json::json;
 
 use crate::config::{Config, built};
 use crate::out;
+use crate::session_arg::SessionArg;
 
 /// How a debate is written.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Minutes that one would send to colleagues.
+    /// Minutes to read
     Markdown,
-    /// Everything; it can be imported again.
+    /// All data; can be imported again
     Json,
 }
 
 /// What is exported, and where to.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The debate.
-    session: SessionId,
-    /// As minutes, or as data.
+    /// The session id, or a unique start of it
+    session: SessionArg,
+    /// The export format
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]
     format: Format,
-    /// The same as --format json.
+    /// Export as JSON; the same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// The file to write instead of standard output.
+    /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -40,22 +40,19 @@ pub(crate) struct Options {
 /// What is imported.
 #[derive(clap::Args)]
 pub(crate) struct Import {
-    /// The JSON of an exported debate.
+    /// The JSON file of an exported debate
     file: PathBuf,
-    /// Print the result as a line of JSON, and nothing else.
+    /// Print the result as a line of JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let archive = config.archive()?;
-    let session = &options.session;
-    if archive.find(session).await?.is_none() {
-        bail!(crate::show::unknown_session(&archive, session).await?);
-    }
+    let session = &options.session.find(&archive).await?.session;
     let Some(record) = archive.record(session).await? else {
         let show = config.command(&format!("show {session} --json"));
-        bail!("{session} is no debate; `{show}` prints its events");
+        bail!("{session} is not a debate\nhint: print its events with `{show}`");
     };
     let text = match options.format {
         Format::Markdown if !options.json => record.minutes(),

@@ -2,8 +2,10 @@
 
 mod approval;
 mod ask;
+mod completions;
 mod config;
 mod debate;
+mod delete;
 mod demo;
 mod descriptors;
 mod export;
@@ -13,11 +15,14 @@ mod out;
 mod prompt;
 mod replace;
 mod serve;
+mod session_arg;
 mod sessions;
 mod show;
 mod signal;
+mod text_arg;
 mod tools;
 mod trace;
+mod usage;
 mod verify;
 mod voice;
 
@@ -44,35 +49,39 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Ask an agent, in a session that is kept: the quickest way to try a key.
+    /// Ask one agent and save the conversation
     Ask(ask::Options),
-    /// Hold a debate: a panel argues a question in rounds, and says how far it agrees.
+    /// Run a debate: a panel argues in rounds and reports consensus
     Debate(debate::Options),
-    /// Go on with a session: say something, answer what is asked, let a debate run on.
+    /// Continue a session
     Continue(ask::GoOn),
-    /// The weights of the local models: which are there, and getting the others.
+    /// List the files of the local models, or download missing ones
     Models(models::Options),
-    /// The tools that agents can use, and those that wait for approval.
+    /// List the tools that agents can use, and approve tools of MCP servers
     Tools(tools::Options),
-    /// What the configuration says, and whether it makes sense.
+    /// Show or validate the configuration
     #[command(subcommand)]
     Config(config::Command),
-    /// Scripted agents show what the engine does: a tool, a nested prompt, a question to you. Needs no key.
+    /// Run a scripted demo: a tool, a nested prompt, a question to you. Needs no API key
     Demo(demo::Options),
-    /// Serve debates to an editor or assistant that starts this program; `install` adds it to one.
+    /// Run the MCP server on standard input and output, or install it in an MCP client
     Mcp(mcp::Options),
-    /// Serve sessions over HTTP and MCP, on this machine or to those with a token.
+    /// Run the HTTP and MCP server
     Serve(serve::Options),
-    /// Write a debate as minutes for people, or as JSON that can be imported again.
+    /// Export a debate as Markdown minutes or as JSON
     Export(export::Options),
-    /// Keep a debate that was exported as JSON, to be read.
+    /// Import an exported debate (read-only)
     Import(export::Import),
-    /// List the sessions, newest first.
+    /// List sessions, newest first
     Sessions(sessions::Options),
-    /// Show what happened in a session, or in one of its turns.
+    /// Show the events of a session, or the details of a turn
     Show(show::Options),
-    /// Check that everything stored is what was written.
+    /// Delete a session
+    Delete(delete::Options),
+    /// Verify the integrity of stored data
     Verify(verify::Options),
+    /// Print a completion script for a shell
+    Completions(completions::Options),
 }
 
 #[tokio::main]
@@ -82,7 +91,8 @@ async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {}", out::plain(&format!("{error:#}")));
-            if config::is_mistake(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
+            let is_usage = config::is_mistake(&error) || usage::is_usage(&error);
+            if is_usage { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -106,6 +116,8 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
         Command::Import(options) => export::import(&read(&usual)?, &options).await,
         Command::Sessions(options) => sessions::run(&read(&usual)?, &options).await,
         Command::Show(options) => show::run(&read(&usual)?, &options).await,
+        Command::Delete(options) => delete::run(&read(&usual)?, &options).await,
+        Command::Completions(options) => completions::run::<Cli>(&options),
         Command::Verify(options) => verify::run(&read(&usual)?, &options).await,
     }
 }

@@ -9,16 +9,16 @@ use serde_json::json;
 use crate::config::Config;
 use crate::out;
 
-/// How much of a topic is shown.
+/// How many characters of a topic are shown.
 const TOPIC: usize = 60;
 
 /// What is listed, and how.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// How many to list.
+    /// The maximum number of sessions to list
     #[arg(long, default_value_t = 50, value_name = "N")]
     limit: usize,
-    /// Print every session as a line of JSON, and nothing else.
+    /// Print every session as a line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -28,7 +28,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let lines: String = if options.json {
         sessions.iter().map(json_line).collect()
     } else if sessions.is_empty() && options.limit > 0 {
-        "There are no sessions yet; `roundtable demo` starts one.\n".to_owned()
+        "No sessions yet. `roundtable demo` creates one.\n".to_owned()
     } else {
         out::plain(&sessions.iter().map(line).collect::<String>())
     };
@@ -48,7 +48,8 @@ fn line(listed: &Listed) -> String {
         Some(_) => format!("(parked) {topic}"),
         None => topic,
     };
-    format!("{}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session)
+    let date = listed.created_at.strftime("%Y-%m-%d %H:%M");
+    format!("{}  {date}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session)
 }
 
 fn json_line(listed: &Listed) -> String {
@@ -60,6 +61,8 @@ fn json_line(listed: &Listed) -> String {
         "rounds_completed": summary.rounds_completed,
         "current_round": summary.rounds_completed,
         "events": listed.head,
+        "created_at": listed.created_at,
+        "updated_at": listed.updated_at,
         "topic": summary.topic,
     });
     if let Some(reason) = &listed.parked {

@@ -1,19 +1,19 @@
-//! Who speaks, in a sentence that is said once.
+//! Which model answers, in a sentence that is printed once.
 
 use roundtable::models::local;
 
 use crate::config::SCRIPTED;
 
-/// Which model speaks for someone, and why; with what to know about it.
-pub(crate) fn introduced(who: &str, model: &str, why: &str) -> String {
+/// Which model answers, and why; with a notice for demo models.
+pub(crate) fn introduced(model: &str, why: &str) -> String {
     if model == SCRIPTED {
         return format!(
-            "No model speaks, only a scripted voice: {why}. \
-             Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or say --model."
+            "No model: answers are scripted ({why}).\n\
+             hint: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or pass --model"
         );
     }
-    let said = format!("{who} speaks through {model} ({why}).");
-    // A name of the configuration is followed by all that it stands for.
+    let line = format!("Model: {model} ({why})");
+    // A name of the configuration is followed by everything that it stands for.
     let is_local = model.split([' ', ',']).any(|word| word == local::NAME);
-    if is_local { format!("{said}\n{}", local::NOTICE) } else { said }
+    if is_local { format!("{line}\n{}", local::NOTICE) } else { line }
 }

@@ -45,7 +45,7 @@ mod wire;
 pub use access::{Access, Replaced};
 pub use app::{Approvals, Limits};
 pub use auth::{Principal, Tokens};
-pub use debate::report;
+pub use debate::{report, usage};
 pub use host::{HOST, HostModel};
 pub use mcp::{serve_pipes, serve_stdio};
 pub use quota::{Quota, Quotas, Table};

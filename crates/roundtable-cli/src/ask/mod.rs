@@ -3,6 +3,7 @@
 mod show;
 mod talk;
 mod trouble;
+mod usage;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,13 +15,18 @@ use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
 use roundtable::core::session::Session as State;
+use roundtable::debate::Spent;
+use roundtable::driver::Update;
 
 use crate::config::{Config, Needs, Running, Wishes};
 use crate::debate;
+use crate::session_arg::SessionArg;
 use crate::signal::Signals;
+use crate::text_arg;
 use show::Show;
 use talk::{End, Said, Talk};
 pub(crate) use trouble::Trouble;
+use usage::Usage;
 
 /// How much of a question becomes the session's topic.
 const TOPIC: usize = 200;
@@ -28,13 +34,14 @@ const TOPIC: usize = 200;
 /// What is asked, and of whom.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What to ask.
-    question: String,
+    /// The question; without it, or with `-`, read from standard input
+    #[arg(value_parser = text_arg::checked)]
+    question: Option<String>,
     #[command(flatten)]
     shown: Shown,
     #[command(flatten)]
     pub wishes: Wishes,
-    /// Print every event as a line of JSON, and nothing else.
+    /// Print every event as a line of JSON, and the total usage as the last line
     #[arg(long)]
     json: bool,
 }
@@ -42,7 +49,7 @@ pub(crate) struct Options {
 /// What is shown beside the words.
 #[derive(clap::Args)]
 struct Shown {
-    /// Show a picture (PNG, JPEG, GIF, WebP); can be given several times.
+    /// Attach an image (PNG, JPEG, GIF, WebP); can be repeated
     #[arg(long = "image", value_name = "FILE")]
     images: Vec<PathBuf>,
 }
@@ -61,23 +68,25 @@ impl Shown {
 /// How a session goes on.
 #[derive(clap::Args)]
 pub(crate) struct GoOn {
-    /// The session.
-    session: SessionId,
-    /// What to say; an answer, if an agent asked a question. Without it, a debate goes on, and asks for
-    /// what it waits for; another session asks for the decisions that its tool calls wait for.
+    /// The session id, or a unique start of it
+    session: SessionArg,
+    /// Your message, or the answer to an agent's question. Without it, a debate runs its next round,
+    /// and pending tool calls are presented for approval
+    #[arg(value_parser = text_arg::checked)]
     text: Option<String>,
     #[command(flatten)]
     shown: Shown,
-    /// Set what the whole debate may spend, what it has spent included: calls=N, tokens=N, dollars=N.
+    /// Set the budget of the whole debate, past spending included: calls=N,tokens=N,dollars=N
     #[arg(long, value_name = "LIMITS", value_parser = debate::budget::read)]
     budget: Option<Limits>,
-    /// Print every event as a line of JSON, and nothing else.
+    /// Print every event as a line of JSON, and the result as the last line
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let said = Said { text: Some(&options.question), images: options.shown.read()? };
+    let question = text_arg::or_stdin(options.question.as_deref(), "the question")?;
+    let said = Said { text: Some(&question), images: options.shown.read()? };
     let id = config.chosen_agent()?;
     let needs = config.needs(&id);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -86,9 +95,9 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
     let trouble = Trouble::new(options.json);
     let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
     if let Some(agent) = agents.first() {
-        show.speaker(&agent.name, &config.spelled_out(&agent.model), &config.why(&id));
+        show.model(&config.spelled_out(&agent.model), &config.why(&id));
     }
-    let topic = crate::out::line(&options.question, TOPIC);
+    let topic = crate::out::line(&question, TOPIC);
     let chat =
         agents.into_iter().fold(running.engine.chat(&topic), |chat, agent| chat.participant(agent));
     let session = chat.open().await?;
@@ -97,7 +106,8 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
-    let (session, text) = (&options.session, &options.text);
+    let session = &options.session.find(&config.archive()?).await?.session;
+    let text = &options.text;
     let state = state(config, session).await?;
     if Rules::of(&state.settings).is_some() {
         return debate::go_on(
@@ -126,7 +136,7 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
     let running = config.engine(&needs, toolbox, &trouble.watch()).await?;
     if let Some(agent) = agents.first() {
         let model = config.spelled_out(&agent.model);
-        show.speaker(&agent.name, &model, "as the session records it");
+        show.model(&model, "the model of this session");
     }
     let talk = Talk::new(running.engine.session(session), show);
     talk.session.try_again().await?;
@@ -136,13 +146,10 @@ pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<Exi
 /// How a session stands: it goes on with the agents that it has.
 async fn state(config: &Config, session: &SessionId) -> anyhow::Result<State> {
     let archive = config.archive()?;
-    if archive.find(session).await?.is_none() {
-        bail!(crate::show::unknown_session(&archive, session).await?);
-    }
     let first = archive.read(session, Seq(1), 1).await?;
     match first.first().map(|event| &event.body) {
         Some(Body::Session(SessionEvent::SessionImported(_))) => bail!(
-            "{session} was imported, to be read; `{}` does that",
+            "{session} was imported and is read-only\nhint: read it with `{}`",
             config.command(&format!("export {session}"))
         ),
         _ => Ok(archive.state(session).await?),
@@ -173,9 +180,19 @@ async fn finish(
     };
     running.shutdown().await;
     let again = config.command(&format!("continue {} \"…\"", talk.session.id()));
+    let archive = config.archive()?;
+    let id = talk.session.id();
+    if matches!(end, Ok(End::Stopped)) {
+        // What finished while the engine stopped.
+        for event in archive.read(id, talk.show.seen().next(), usize::MAX).await? {
+            talk.show.update(&Update::Event(event));
+        }
+    }
+    let total = Spent::of(&archive.state(id).await?.account);
+    let usage = Usage::between(id, talk.before, total);
     match end? {
-        End::Answered { questions } => talk.show.end(&questions, &again),
-        End::Stopped => talk.show.end(&[], &again),
+        End::Answered { questions } => talk.show.end(&questions, &usage, &again),
+        End::Stopped => talk.show.end(&[], &usage, &again),
         End::Waits => {
             talk.show.waits(&config.command(&format!("continue {}", talk.session.id())));
             return Ok(code.unwrap_or(ExitCode::from(debate::WAITS)));

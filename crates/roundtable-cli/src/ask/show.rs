@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use roundtable::core::event::{
-    Body, CallRecord, Event, IterationEvent, Task, ToolCallEvent, TurnEvent,
-};
+use roundtable::core::event::{Body, Event, IterationEvent, Seq, Task, ToolCallEvent, TurnEvent};
 use roundtable::core::id::{IterationId, TurnId};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
+use super::usage::Usage;
 use crate::{approval, out, voice};
 
 /// How much of a tool's arguments or result is shown.
@@ -20,17 +19,19 @@ pub(super) struct Show {
     seat: Option<TurnId>,
     /// How much of each running reply was shown as it was said, in bytes.
     heard: BTreeMap<IterationId, usize>,
-    /// What is known of the last call.
-    record: Option<CallRecord>,
+    /// The models that answered, each once.
+    models: Vec<String>,
+    /// The last event that was shown.
+    seen: Seq,
 }
 
 impl Show {
     pub fn new(json: bool) -> Self {
-        Self { json, seat: None, heard: BTreeMap::new(), record: None }
+        Self { json, seat: None, heard: BTreeMap::new(), models: Vec::new(), seen: Seq(0) }
     }
 
-    pub fn speaker(&self, name: &str, model: &str, why: &str) {
-        self.note(&voice::introduced(name, model, why));
+    pub fn model(&self, model: &str, why: &str) {
+        self.note(&voice::introduced(model, why));
     }
 
     /// Shows a turn that began before.
@@ -39,7 +40,10 @@ impl Show {
     }
 
     pub fn stopping(&self) {
-        self.note("\nStopping: what runs is finished and recorded; another signal stops at once.");
+        self.note(
+            "\nStopping. Waiting for the running model call to finish and be saved; \
+             press Ctrl-C again to stop at once.",
+        );
     }
 
     pub fn approval(&self, request: &ContextRequest) {
@@ -53,13 +57,14 @@ impl Show {
 
     pub fn waits(&self, again: &str) {
         self.note(&format!(
-            "Nobody decided; the tool was not called, and the request stays open.\nDecide: {again}"
+            "No decision; the tool was not called and the request stays open.\nDecide: {again}"
         ));
     }
 
     pub fn update(&mut self, update: &Update) {
         match update {
             Update::Event(event) if self.json => {
+                self.seen = event.seq;
                 let line = serde_json::to_string(event.as_ref()).unwrap_or_default();
                 put(&out::json_line(line));
             }
@@ -73,13 +78,19 @@ impl Show {
         }
     }
 
+    /// The last event that was shown.
+    pub fn seen(&self) -> Seq {
+        self.seen
+    }
+
     fn event(&mut self, event: &Event) {
+        self.seen = event.seq;
         match &event.body {
             Body::Turn(TurnEvent::TurnStarted { task: Task::Seat { .. }, .. }) => {
                 self.seat.clone_from(&event.place.turn);
             }
             Body::Turn(TurnEvent::TurnStarted { agent, .. }) => {
-                self.note(&format!("  {} is asked", agent.suffix()));
+                self.note(&format!("  asks {}", agent.suffix()));
             }
             Body::ToolCall(ToolCallEvent::ToolCallRequested { name, arguments, .. }) => {
                 self.note(&format!("  calls {name} {}", out::line(&arguments.to_string(), SHOWN)));
@@ -104,7 +115,9 @@ impl Show {
                 let rest = text.get(heard..).unwrap_or_default();
                 let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
                 self.say(&format!("{rest}{end}"));
-                self.record = Some(record.clone());
+                if !self.models.contains(&record.model) {
+                    self.models.push(record.model.clone());
+                }
             }
             IterationEvent::ModelCallFailed { .. } | IterationEvent::ModelCallCancelled { .. } => {
                 let heard = self.heard.remove(&iteration).unwrap_or_default();
@@ -114,15 +127,16 @@ impl Show {
         }
     }
 
-    /// What the agent asks, what the answer took, and how to go on.
-    pub fn end(&self, questions: &[ContextRequest], again: &str) {
+    /// Shows the agent's questions, the usage of the answer, and the command to continue.
+    pub fn end(&self, questions: &[ContextRequest], usage: &Usage, again: &str) {
+        if self.json {
+            return put(&out::json_line(usage.json().to_string()));
+        }
         for question in questions {
             self.note(&format!("It asks: {}", question.query));
         }
-        if let Some(record) = &self.record {
-            self.note(&format!("({})", account(record)));
-        }
-        self.note(&format!("Go on: {again}"));
+        self.note(&format!("({})", usage.line(&self.models)));
+        self.note(&format!("Continue: {again}"));
     }
 
     fn say(&self, text: &str) {
@@ -137,17 +151,6 @@ impl Show {
             eprintln!("{}", out::plain(text));
         }
     }
-}
-
-fn account(record: &CallRecord) -> String {
-    let mut text = record.model.clone();
-    if let Some(usage) = record.usage {
-        text.push_str(&format!(", {} tokens in, {} out", usage.input, usage.output));
-    }
-    if let Some(cost) = record.cost {
-        text.push_str(&format!(", ${}.{:06}", cost / 1_000_000, cost % 1_000_000));
-    }
-    text
 }
 
 /// A reader that is gone is no reason to stop: the session goes on without it.

@@ -6,9 +6,10 @@ use anyhow::Context as _;
 use roundtable::core::MessageContext;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent, TurnOutcome};
 use roundtable::core::event::{Task, TurnEvent};
-use roundtable::core::id::RoundId;
+use roundtable::core::id::{ContextRequestId, RoundId};
 use roundtable::core::input::{Command, OnBusy, Say};
 use roundtable::core::message::Image;
+use roundtable::debate::Spent;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
@@ -39,6 +40,8 @@ pub(super) struct Talk {
     approvals: VecDeque<ContextRequest>,
     questions: Vec<ContextRequest>,
     failed: Option<String>,
+    /// What the session had spent before.
+    pub before: Spent,
 }
 
 /// What is said to the agents.
@@ -58,6 +61,7 @@ impl Talk {
             approvals: VecDeque::new(),
             questions: Vec::new(),
             failed: None,
+            before: Spent::default(),
         }
     }
 
@@ -65,6 +69,7 @@ impl Talk {
     pub async fn say(&mut self, engine: &Engine, said: Said<'_>) -> anyhow::Result<End> {
         let Said { text, images } = said;
         let state = self.session.state().await?;
+        self.before = Spent::of(&state.account);
         let (decisions, asked): (Vec<_>, Vec<_>) =
             state.requests.into_iter().partition(is_decision);
         let mut updates = self.session.updates(Since::After(state.head)).await?;
@@ -135,10 +140,11 @@ impl Talk {
                 self.questions.push(request.clone());
             }
             Body::Context(ContextEvent::ContextProvided(result)) => {
-                self.approvals.retain(|request| request.id != result.request);
+                let id = result.request.clone();
+                self.forget(&id);
             }
             Body::Context(ContextEvent::ContextWithdrawn { request: withdrawn }) => {
-                self.approvals.retain(|request| request.id != *withdrawn);
+                self.forget(withdrawn);
             }
             Body::Turn(event_body) if self.is_ours(event) => self.note_turn(event_body),
             Body::Round(RoundEvent::RoundClosed { .. }) => return self.is_ours(event),
@@ -186,8 +192,20 @@ impl Talk {
 
     fn ask_approval(&mut self, request: ContextRequest) {
         if !self.approvals.contains(&request) {
-            self.show.approval(&request);
+            // One at a time: whoever answers has to know what is answered.
+            if self.approvals.is_empty() {
+                self.show.approval(&request);
+            }
             self.approvals.push_back(request);
+        }
+    }
+
+    /// Forgets a request that is over, and shows the next one if it was its turn.
+    fn forget(&mut self, id: &ContextRequestId) {
+        let front = self.approvals.front().map(|request| request.id.clone());
+        self.approvals.retain(|request| request.id != *id);
+        if let (true, Some(next)) = (front.as_ref() == Some(id), self.approvals.front()) {
+            self.show.approval(next);
         }
     }
 
@@ -197,7 +215,6 @@ impl Talk {
             self.show.undecided(request);
             return Ok(());
         };
-        self.approvals.pop_front();
         self.session.provide(vec![decided]).await?;
         Ok(())
     }

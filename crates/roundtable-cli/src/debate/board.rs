@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use roundtable::core::agent::Agent;
-use roundtable::core::debate::{Purpose, Rules, is_named_after};
+use roundtable::core::debate::{Mode, Perspective, Purpose, Rules, is_named_after};
 use roundtable::core::event::{
     Body, Event, IterationEvent, Opening, RoundEvent, SessionEvent, Task, ToolCallEvent, TurnEvent,
     legacy,
 };
-use roundtable::core::id::{AgentId, IterationId, RoundId, TurnId};
+use roundtable::core::id::{AgentId, IterationId, RoundId, ToolCallId, TurnId};
 use roundtable::core::settings::Settings;
 use roundtable::core::stage::Stage;
 
@@ -17,6 +17,11 @@ use roundtable::core::stage::Stage;
 pub(super) struct Board {
     agents: Vec<Agent>,
     settings: Settings,
+    topic: String,
+    /// The tools of the calls so far.
+    calls: BTreeMap<ToolCallId, String>,
+    /// The perspectives that a model chose, if one did.
+    perspectives: Vec<Perspective>,
     pub round: Option<Round>,
 }
 
@@ -70,11 +75,24 @@ impl Board {
             }
             Body::Turn(TurnEvent::TurnEnded { .. }) => {
                 self.change(event, |speech| speech.over = true);
+                self.note_perspectives(event);
             }
             Body::Iteration(body) => self.hear(event, body),
-            Body::ToolCall(ToolCallEvent::ToolCallRequested { name, .. }) => {
-                let name = name.clone();
-                self.change(event, |speech| speech.tools.push(name));
+            Body::ToolCall(body) => self.take_tool_call(event, body),
+            _ => {}
+        }
+    }
+
+    /// A tool counts as used once it ran: a call that was refused never starts.
+    fn take_tool_call(&mut self, event: &Event, body: &ToolCallEvent) {
+        let Some(call) = event.place.tool_call.clone() else { return };
+        match body {
+            ToolCallEvent::ToolCallRequested { name, .. } => {
+                self.calls.insert(call, name.clone());
+            }
+            ToolCallEvent::ToolCallStarted { attempt: 1 } => {
+                let name = self.calls.get(&call).cloned();
+                self.change(event, |speech| speech.tools.extend(name));
             }
             _ => {}
         }
@@ -83,6 +101,17 @@ impl Board {
     fn open(&mut self, opening: &Opening) {
         self.agents.clone_from(&opening.agents);
         self.settings = opening.settings.clone();
+        self.topic.clone_from(&opening.topic);
+    }
+
+    /// Notes the perspectives that a model chose for an expert panel.
+    fn note_perspectives(&mut self, event: &Event) {
+        let speech = event.place.turn.as_ref().and_then(|turn| self.speech(turn));
+        let frame = speech.filter(|speech| speech.purpose == Purpose::Frame);
+        let seats = self.settings.seats.len();
+        if let Some(named) = frame.and_then(|frame| Perspective::read(&frame.answer, seats)) {
+            self.perspectives = named;
+        }
     }
 
     fn begin(&mut self, event: &Event, agent: &AgentId, place: (u32, u32)) {
@@ -133,6 +162,11 @@ impl Board {
         self.round.as_mut()?.speeches.get_mut(turn)
     }
 
+    /// All turns of the open round that are seats of it.
+    pub fn speeches(&self) -> impl Iterator<Item = &Speech> {
+        self.round.iter().flat_map(|round| round.speeches.values())
+    }
+
     /// A turn of the open round that is a seat of it.
     pub fn speech(&self, turn: &TurnId) -> Option<&Speech> {
         self.round.as_ref()?.speeches.get(turn)
@@ -158,8 +192,13 @@ impl Board {
     pub fn heading(&self, agent: &AgentId) -> String {
         let name = self.name(agent);
         let mut heading = name.to_owned();
-        if let Some(role) = self.role(agent).filter(|role| !is_named_after(name, role)) {
-            heading.push_str(&format!(" · {}", role.to_lowercase()));
+        let role = self.role(agent).filter(|role| !is_named_after(name, role));
+        match (self.perspective(agent).filter(|known| !is_named_after(name, known)), role) {
+            // An expert without a name of its own carries the name of its perspective.
+            (Some(perspective), None) => heading = perspective.to_owned(),
+            (Some(perspective), Some(_)) => heading.push_str(&format!(" · {perspective}")),
+            (None, Some(role)) => heading.push_str(&format!(" · {}", role.to_lowercase())),
+            (None, None) => {}
         }
         if let Some(agent) = self.agent(agent) {
             heading.push_str(&format!(" · {}", agent.model));
@@ -168,10 +207,53 @@ impl Board {
     }
 
     fn role(&self, agent: &AgentId) -> Option<&'static str> {
+        Some(self.mode().role(self.seat(agent)?, self.settings.seats.len()).title)
+    }
+
+    /// The seat of an agent, from 0; none for analyst and chair.
+    pub fn seat(&self, agent: &AgentId) -> Option<usize> {
+        self.settings.seats.iter().position(|seat| seat == agent)
+    }
+
+    fn mode(&self) -> Mode {
+        Rules::of(&self.settings).map(|rules| rules.mode).unwrap_or_default()
+    }
+
+    /// The perspective of an agent, in an expert panel.
+    fn perspective(&self, agent: &AgentId) -> Option<&str> {
+        let seat = self.seat(agent).filter(|_| self.mode() == Mode::ExpertPanel)?;
+        let count = self.perspectives.len();
+        Some(&self.perspectives.get(seat.checked_rem(count)?)?.name)
+    }
+
+    /// What is debated, how, and by whom.
+    pub fn introduction(&self) -> Vec<String> {
+        let rounds = match self.settings.total_rounds {
+            Some(1) => "1 round".to_owned(),
+            Some(total) => format!("{total} rounds"),
+            None => "any number of rounds".to_owned(),
+        };
         let seats = &self.settings.seats;
-        let seat = seats.iter().position(|seat| seat == agent)?;
-        let mode = Rules::of(&self.settings).map(|rules| rules.mode).unwrap_or_default();
-        Some(mode.role(seat, seats.len()).title)
+        let mut models: Vec<(&str, Vec<&str>)> = Vec::new();
+        for agent in seats.iter().filter_map(|seat| self.agent(seat)) {
+            match models.iter_mut().find(|(model, _)| *model == agent.model) {
+                Some((_, names)) => names.push(&agent.name),
+                None => models.push((&agent.model, vec![&agent.name])),
+            }
+        }
+        let models = match models.as_slice() {
+            [(model, _)] => (*model).to_owned(),
+            several => {
+                let one =
+                    |(model, names): &(&str, Vec<&str>)| format!("{model} ({})", names.join(", "));
+                several.iter().map(one).collect::<Vec<_>>().join(", ")
+            }
+        };
+        vec![
+            format!("Topic: {}", self.topic),
+            format!("Mode: {}, {} agents, {rounds}", self.mode(), seats.len()),
+            format!("Models: {models}"),
+        ]
     }
 
     fn agent(&self, id: &AgentId) -> Option<&Agent> {

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use roundtable::core::budget::Limits;
 use roundtable::core::context_request::Priority;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
-use roundtable::core::id::RoundId;
+use roundtable::core::id::{ContextRequestId, RoundId};
 use roundtable::debate::{Findings, Standing};
 use roundtable::driver::{Subscription, Update};
 use roundtable::prelude::*;
@@ -70,7 +70,7 @@ impl Hold {
                 break;
             }
         }
-        for request in &self.approvals {
+        if let Some(request) = self.approvals.front() {
             self.show.approval(request);
         }
         if running.is_some() {
@@ -105,8 +105,7 @@ impl Hold {
         let mut number = first;
         loop {
             if !self.until_closed(&mut updates, number).await? {
-                self.show
-                    .note("Nobody decided; the tool was not called, and the request stays open.");
+                self.show.note("No decision; the tool was not called and the request stays open.");
                 return Ok(End::Waits);
             }
             let record = self.debate.record().await?;
@@ -232,7 +231,6 @@ impl Hold {
                         self.show.undecided(&request);
                         continue;
                     };
-                    self.approvals.pop_front();
                     let receipt = self.debate.provide(vec![decided]).await?;
                     receipt.warnings.iter().for_each(|warning| self.show.note(warning));
                 }
@@ -252,6 +250,19 @@ impl Hold {
         }
     }
 
+    /// Forgets a request that is over, and asks the next one if it was its turn.
+    fn forget(&mut self, id: &ContextRequestId, seq: Seq) {
+        let front = self.approvals.front().map(|request| request.id.clone());
+        self.approvals.retain(|request| request.id != *id);
+        if front.as_ref() != Some(id) || seq <= self.past {
+            return;
+        }
+        match self.approvals.front() {
+            Some(next) => self.show.approval(next),
+            None => self.show.answered(),
+        }
+    }
+
     /// Takes an event in; true when the round is over, or the session before it.
     fn note_event(&mut self, event: &Event, number: u32) -> bool {
         match &event.body {
@@ -264,16 +275,18 @@ impl Hold {
             Body::Context(ContextEvent::ContextRequested(request))
                 if approval::is_approval(request) =>
             {
-                if event.seq > self.past {
+                // One at a time: whoever answers has to know what is answered.
+                if event.seq > self.past && self.approvals.is_empty() {
                     self.show.approval(request);
                 }
                 self.approvals.push_back(request.clone());
             }
             Body::Context(ContextEvent::ContextProvided(result)) => {
-                self.approvals.retain(|request| request.id != result.request);
+                let id = result.request.clone();
+                self.forget(&id, event.seq);
             }
             Body::Context(ContextEvent::ContextWithdrawn { request: withdrawn }) => {
-                self.approvals.retain(|request| request.id != *withdrawn);
+                self.forget(withdrawn, event.seq);
             }
             Body::Session(SessionEvent::SessionCompleted { .. }) => return true,
             _ => {}

@@ -19,12 +19,13 @@ use roundtable::core::debate::Record;
 use roundtable::core::event::{RoundOutcome, TurnOutcome};
 use roundtable::core::id::SessionId;
 use roundtable::core::session::Status;
+use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use crate::ask::Trouble;
 use crate::config::{Config, Running, Wishes};
 use crate::signal::Signals;
-use crate::voice;
+use crate::{text_arg, usage, voice};
 use hold::{End, Hold};
 use show::Show;
 
@@ -34,34 +35,35 @@ pub(crate) const WAITS: u8 = 3;
 /// What is argued, by whom, and how.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The question.
-    topic: String,
-    /// How the panel argues.
+    /// The topic; without it, or with `-`, read from standard input
+    #[arg(value_parser = text_arg::checked)]
+    topic: Option<String>,
+    /// The debate mode
     #[arg(long, value_name = "MODE", default_value = "collaborative", value_parser = modes())]
     mode: Mode,
-    /// How many agents are made for the mode, spread over the models there are [default: the agents
-    /// of the configuration, or 4]
-    #[arg(long, value_name = "N", conflicts_with = "agent")]
-    agents: Option<usize>,
-    /// An agent of the configuration; once for each seat.
+    /// Create N agents for the mode, 2 to 10, on the available models [default: one per perspective,
+    /// else the configured agents, else 4]
+    #[arg(long, value_name = "N", conflicts_with = "agent", value_parser = clap::value_parser!(u8).range(2..=10))]
+    agents: Option<u8>,
+    /// Use this configured agent; repeat for each seat
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
-    /// After how many rounds it ends.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    /// The number of rounds, 1 to 100
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// End as soon as the panel agrees.
+    /// End as soon as the panel agrees
     #[arg(long)]
     exit_on_consensus: bool,
-    /// A point of view, as NAME or NAME: DESCRIPTION; once for each.
+    /// A perspective for one agent, as NAME or "NAME: DESCRIPTION"; repeat for each agent
     #[arg(long = "perspective", value_name = "POINT")]
     perspectives: Vec<String>,
     /// The model: vendor/model, a vendor, or a name in the configuration; also ROUNDTABLE_MODEL
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// What the whole debate may spend: calls=N,tokens=N,dollars=N, any of them
+    /// The budget of the whole debate: calls=N,tokens=N,dollars=N, in any combination
     #[arg(long, value_name = "LIMITS", value_parser = budget::read)]
     budget: Option<Limits>,
-    /// Print every event as a line of JSON and what it came to as the last line, and nothing else.
+    /// Print every event as a line of JSON, and the result as the last line
     #[arg(long)]
     json: bool,
 }
@@ -79,23 +81,31 @@ fn modes() -> impl clap::builder::TypedValueParser<Value = Mode> {
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
     let trouble = Trouble::new(options.json);
-    let seats = config.debaters(&options.agent, options.agents.is_some())?;
+    let topic = text_arg::or_stdin(options.topic.as_deref(), "the topic")?;
+    let makes = options.agents.is_some() || !options.perspectives.is_empty();
+    let seats = config.debaters(&options.agent, makes)?;
+    if seats.len() == 1 {
+        return Err(usage::error(
+            "a debate needs 2 to 10 agents; repeat --agent, or pass --agents N",
+        ));
+    }
     let (running, panel) = config.engine_for_debate(&seats, &trouble.watch()).await?;
     let show = Show::new(options.json);
     let (model, why) = match seats.first() {
         Some(id) => (config.model_of_agent(id), config.why(id)),
         None => config.speaking(),
     };
-    show.note(&voice::introduced("The panel", &config.spelled_out(&model), &why));
+    show.note(&voice::introduced(&config.spelled_out(&model), &why));
     let debate = panel
         .into_iter()
-        .fold(running.engine.debate(&options.topic), |debate, agent| debate.participant(agent));
+        .fold(running.engine.debate(&topic), |debate, agent| debate.participant(agent));
     let debate = debate
         .mode(options.mode)
         .rounds(options.rounds)
         .perspectives(options.perspectives.iter().map(|text| perspective(text)))
         .budget(options.budget.unwrap_or_default());
-    let debate = options.agents.into_iter().fold(debate, |debate, count| debate.agents(count));
+    let debate =
+        options.agents.into_iter().fold(debate, |debate, count| debate.agents(count.into()));
     let debate = if options.exit_on_consensus { debate.exit_on_consensus() } else { debate };
     show.quote(&debate.quote()?);
     let hold = Hold::new(debate.start().await?, show, None);
@@ -117,16 +127,16 @@ pub(crate) async fn go_on(
     let show = Show::new(as_json);
     if let Some(agent) = agents.first() {
         let model = config.spelled_out(&agent.model);
-        show.note(&voice::introduced("The panel", &model, "as the session records it"));
+        show.note(&voice::introduced(&model, "the model of this session"));
     }
     let debate = running.engine.find_debate(session);
     debate.session().try_again().await?;
     let record = debate.record().await?;
     if record.status == Status::Completed {
-        let why = record.completed_because.unwrap_or_else(|| "it was ended".to_owned());
+        let why = record.completed_because.unwrap_or_else(|| "stopped".to_owned());
         let read = config.command(&format!("export {session}"));
         running.shutdown().await;
-        bail!("the debate is over ({why}); `{read}` shows what it came to");
+        bail!("the debate is over ({why})\nhint: read it with `{read}`");
     }
     let hold = Hold::new(debate, show, text).with_budget(budget);
     finish(config, &running, hold, Begin::Again, signals, &trouble).await
@@ -167,6 +177,13 @@ async fn finish(
         *code = signals.drain(&running.engine).await.code(*code);
     }
     let debate = hold.debate.clone();
+    if stopped.is_some() {
+        // What finished while the engine stopped.
+        let events =
+            config.archive()?.read(debate.id(), hold.show.seen().next(), usize::MAX).await?;
+        events.into_iter().for_each(|event| hold.show.update(&Update::Event(event)));
+        hold.show.end_live();
+    }
     let record = debate.record().await;
     running.shutdown().await;
     let id = debate.id();
@@ -189,13 +206,13 @@ async fn finish(
         .is_some_and(|findings| findings.requests.iter().any(crate::approval::is_decision));
     let next = match (over, asks) {
         (false, true) if decides => {
-            format!("Decide and go on: {}", config.command(&format!("continue {id}")))
+            format!("Decide and continue: {}", config.command(&format!("continue {id}")))
         }
         (true, _) => format!("Minutes: {}", config.command(&format!("export {id}"))),
         (false, true) => {
-            format!("Answer and go on: {}", config.command(&format!("continue {id} \"…\"")))
+            format!("Answer and continue: {}", config.command(&format!("continue {id} \"…\"")))
         }
-        (false, false) => format!("Go on: {again}"),
+        (false, false) => format!("Continue: {again}"),
     };
     if let Some(findings) = &findings {
         show.end(&record, findings, over, &next);

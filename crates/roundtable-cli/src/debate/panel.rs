@@ -31,23 +31,41 @@ pub(super) fn summary(speech: &Speech, outcome: &TurnOutcome) -> String {
     }
     match outcome {
         TurnOutcome::Answered => {}
-        TurnOutcome::Failed { error } => parts.push(format!("could not answer: {error}")),
+        TurnOutcome::Failed { error } => parts.push(format!("no answer: {error}")),
         TurnOutcome::Cancelled => parts.push("stopped".to_owned()),
         TurnOutcome::Exhausted { budget } => {
-            parts.push(format!("the budget of {} is spent", budget.word()));
+            parts.push(format!("budget of {} exhausted", budget.word()));
         }
     }
     parts.join(" · ")
 }
 
 /// A whole panel.
-pub(super) fn panel(heading: &str, words: &str, summary: &str, width: usize) -> String {
+pub(super) fn panel(top: &str, words: &str, summary: &str, width: usize) -> String {
     let words = if words.trim().is_empty() { String::new() } else { wrapped(words, width, MARGIN) };
-    format!("{}{words}{}", top(heading), bottom(summary, width))
+    format!("{top}{words}{}", bottom(summary, width))
 }
 
-pub(super) fn top(heading: &str) -> String {
-    format!("\n┌ {}\n", console::style(heading).bold())
+/// The colors of seats; they repeat from the first.
+const COLORS: [console::Color; 6] = [
+    console::Color::Cyan,
+    console::Color::Yellow,
+    console::Color::Green,
+    console::Color::Magenta,
+    console::Color::Blue,
+    console::Color::Red,
+];
+
+/// The first line of a panel, in the color of the seat. Who has no seat has no color.
+pub(super) fn top(heading: &str, seat: Option<usize>, width: usize) -> String {
+    let heading = wrapped(heading, width, "  ");
+    let heading = heading.strip_prefix("  ").unwrap_or(&heading).trim_end();
+    let styled = console::style(heading).bold();
+    let styled = match seat {
+        Some(seat) => styled.fg(COLORS[seat % COLORS.len()]),
+        None => styled,
+    };
+    format!("\n┌ {styled}\n")
 }
 
 pub(super) fn bottom(summary: &str, width: usize) -> String {
@@ -79,7 +97,8 @@ mod tests {
     #[test]
     fn a_panel_has_a_heading_a_margin_and_what_was_made_of_the_words() {
         console::set_colors_enabled(false);
-        let drawn = panel("Ada · for", "We should begin now.\n\nIt works.", "YES", 14);
+        let top = top("Ada · for", Some(0), 14);
+        let drawn = panel(&top, "We should begin now.\n\nIt works.", "YES", 14);
         insta::assert_snapshot!(drawn, @r"
         ┌ Ada · for
         │ We should

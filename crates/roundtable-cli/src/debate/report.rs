@@ -1,7 +1,7 @@
 //! What a round, and the debate, came to: a few lines for people.
 
 use roundtable::core::context_request::{ContextRequest, Priority};
-use roundtable::debate::{Action, Added, Findings, Judgement, Quote, Record, Spent, Vote};
+use roundtable::debate::{Action, Added, Findings, Judgement, Quote, Record, Vote, dollars};
 
 /// How many points of a list are shown.
 const SHOWN: usize = 3;
@@ -9,12 +9,16 @@ const SHOWN: usize = 3;
 /// What a round came to.
 pub(super) fn round(record: &Record, findings: &Findings) -> Vec<String> {
     let mut lines = vec![format!(
-        "Consensus {}, agreement {:.2}.",
+        "Consensus: {} (agreement {:.2})",
         findings.decision.level.word(),
         findings.decision.agreement
     )];
     let judgement = &findings.judgement;
     lines.push(judgement.summary.clone());
+    lines.extend(judgement.reservations.iter().map(|one| format!("Reservation: {one}")));
+    lines.extend(
+        judgement.ranking.as_ref().map(|one| format!("Ranking: {}", record.ranking_line(one))),
+    );
     lines.extend(groups(record, judgement));
     if let Some(consensus) = &judgement.consensus {
         lines.extend(list("Common ground", consensus.common_ground.iter().map(String::as_str)));
@@ -22,9 +26,10 @@ pub(super) fn round(record: &Record, findings: &Findings) -> Vec<String> {
     let issues = findings.conflicts.iter().map(|conflict| conflict.issue.as_str());
     lines.extend(list("In dispute", issues));
     if let Some(why) = &judgement.failure {
-        lines.push(format!("The analyst could not judge ({why}); the measure stands alone."));
+        lines.push(format!("No analysis: {why}. The agreement is measured without a model."));
     }
-    lines.extend(judgement.groupthink.as_ref().map(|warning| format!("Careful: {warning}")));
+    lines.extend(judgement.groupthink.as_ref().map(|warning| format!("Warning: {warning}")));
+    lines.push(format!("Total so far: {}", findings.total_spent));
     lines
 }
 
@@ -58,21 +63,21 @@ pub(super) fn end(record: &Record, findings: &Findings) -> Vec<String> {
         lines.push(format!("The debate is over: {why}."));
     }
     let decision = &findings.decision;
-    lines.push(format!("Decision: {}: {}.", action(decision.action), bare(&decision.reason)));
+    lines.push(format!("Recommendation: {} ({})", action(decision.action), bare(&decision.reason)));
     if let Some(verdict) = &findings.judgement.verdict {
         lines.push(format!("Verdict: {}", verdict.position));
     }
     let added = record.added().map(|added| gain(record, &added));
     lines.extend(added.map(|gain| format!("What the debate added: {gain}.")));
-    lines.push(format!("It took {}.", spent(findings.total_spent)));
+    lines.push(format!("Total: {}", findings.total_spent));
     lines
 }
 
 fn action(action: Action) -> &'static str {
     match action {
-        Action::Proceed => "act on it",
-        Action::Verify => "check it first",
-        Action::QueryDetail => "not yet",
+        Action::Proceed => "proceed",
+        Action::Verify => "verify",
+        Action::QueryDetail => "read the positions",
     }
 }
 
@@ -103,7 +108,7 @@ fn gain(record: &Record, added: &Added) -> String {
         [] => "nobody changed position".to_owned(),
         names => format!("{} changed position", names.join(", ")),
     });
-    format!("{} (for {})", parts.join("; "), spent(added.spent))
+    format!("{} (for {})", parts.join("; "), added.spent)
 }
 
 fn vote(vote: Vote) -> String {
@@ -117,33 +122,14 @@ fn vote(vote: Vote) -> String {
     parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn spent(spent: Spent) -> String {
-    let calls = match spent.calls {
-        1 => "1 model call".to_owned(),
-        calls => format!("{calls} model calls"),
-    };
-    let cost = spent.cost.filter(|cost| *cost > 0).map(|cost| format!(" ({})", dollars(cost)));
-    let estimated = if spent.estimated { ", partly estimated" } else { "" };
-    format!("{calls} and {} tokens{}{estimated}", spent.tokens, cost.unwrap_or_default())
-}
-
 /// What it may cost, when that is known and something.
 pub(super) fn quote(quote: &Quote) -> Option<String> {
     let cost = quote.cost.filter(|cost| *cost > 0)?;
     Some(format!(
-        "It costs at most about {} if every answer is as long as it may be ({} model calls; tools are on top).",
+        "Estimated cost: at most {} for {} model calls; tool calls are extra.",
         dollars(cost),
         quote.calls
     ))
-}
-
-/// Millionths of a dollar, for people.
-fn dollars(cost: u64) -> String {
-    if cost < 1_000_000 {
-        return format!("${}.{:06}", cost / 1_000_000, cost % 1_000_000);
-    }
-    let cents = cost.div_ceil(10_000);
-    format!("${}.{:02}", cents / 100, cents % 100)
 }
 
 /// A request, as it is put to a person.

@@ -9,7 +9,7 @@ use roundtable::core::debate::Purpose;
 use roundtable::core::event::{
     Body, Event, IterationEvent, RoundEvent, Seq, TurnEvent, TurnOutcome,
 };
-use roundtable::core::id::TurnId;
+use roundtable::core::id::{AgentId, TurnId};
 use roundtable::debate::{Findings, Quote, Record};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
@@ -42,6 +42,11 @@ pub(super) struct Show {
     /// Rounds before this one, and events up to this one, were shown to someone already.
     first: u32,
     after: Seq,
+    /// The last event that was shown.
+    seen: Seq,
+    introduced: bool,
+    /// Output that waits until a person has answered: nothing is written over a prompt.
+    held_back: Option<String>,
     /// The speaker whose words are being written.
     speaking: Option<Speaking>,
     /// Panels that wait for those of the seats before theirs.
@@ -66,11 +71,7 @@ impl Speaking {
             Some(fresh) => self.wrap.push(fresh),
             None => {
                 let before = self.wrap.finish();
-                format!(
-                    "{before}{}[what counts is this:]\n{}",
-                    panel::MARGIN,
-                    self.wrap.push(&words)
-                )
+                format!("{before}{}[corrected answer:]\n{}", panel::MARGIN, self.wrap.push(&words))
             }
         };
         self.written = words;
@@ -93,6 +94,9 @@ impl Show {
             progress: Progress::default(),
             first: 1,
             after: Seq(0),
+            seen: Seq(0),
+            introduced: false,
+            held_back: None,
             speaking: None,
             finished: BTreeMap::new(),
             next: (0, 0),
@@ -110,14 +114,53 @@ impl Show {
         }
     }
 
+    /// Says what a stop waits for.
     pub fn stopping(&mut self) {
+        self.answered();
         self.break_off();
-        self.note("\nStopping: what runs is finished and recorded; another signal stops at once.");
+        let open = self.board.speeches().filter(|speech| !speech.over);
+        let names: Vec<&str> = open.map(|speech| self.board.name(&speech.agent)).collect();
+        let what = match names.as_slice() {
+            [] => "the running step".to_owned(),
+            names => format!("the answers of {}", names.join(", ")),
+        };
+        self.note(&format!(
+            "\nStopping. Waiting for {what} to finish and be saved; press Ctrl-C again to stop at once."
+        ));
     }
 
+    /// Removes the progress line.
+    pub fn end_live(&mut self) {
+        self.progress.clear();
+    }
+
+    /// The last event that was shown.
+    pub fn seen(&self) -> Seq {
+        self.seen
+    }
+
+    /// Asks a person to decide on a tool call. All other output waits until [`Self::answered`].
     pub fn approval(&mut self, request: &ContextRequest) {
+        self.answered();
         self.break_off();
-        self.note(&approval::shown(request));
+        self.note(&format!("\n{}", approval::shown(request)));
+        if matches!(self.paper, Paper::Live { .. }) {
+            self.held_back = Some(String::new());
+        }
+    }
+
+    /// Writes what waited for a person's answer.
+    pub fn answered(&mut self) {
+        if let Some(text) = self.held_back.take() {
+            put(&text);
+        }
+    }
+
+    fn put(&mut self, text: &str) {
+        match &mut self.held_back {
+            Some(waiting) => waiting.push_str(text),
+            None => put(text),
+        }
     }
 
     /// Asks again for an answer that counts.
@@ -128,7 +171,7 @@ impl Show {
     /// What an agent wants to know.
     pub fn question(&self, request: &ContextRequest) {
         let question = report::question(self.board.name(&request.agent), request);
-        self.note(&format!("\n{question}\nYour answer (empty: not available):"));
+        self.note(&format!("\n{question}\nYour answer (press Enter if you cannot answer):"));
     }
 
     pub fn update(&mut self, update: &Update) {
@@ -144,6 +187,7 @@ impl Show {
     }
 
     fn event(&mut self, event: &Event) {
+        self.seen = event.seq;
         if self.paper == Paper::Json {
             if event.seq > self.after {
                 put(&out::json_line(serde_json::to_string(event).unwrap_or_default()));
@@ -155,7 +199,10 @@ impl Show {
             return;
         }
         match (&event.body, &event.place.turn) {
-            (Body::Round(RoundEvent::RoundOpened { number, .. }), _) => self.round_begins(*number),
+            (Body::Round(RoundEvent::RoundOpened { number, .. }), _) => {
+                self.introduce();
+                self.round_begins(*number);
+            }
             (Body::Round(RoundEvent::RoundClosed { .. }), _) => self.progress.clear(),
             (Body::Iteration(body), Some(turn)) => self.words(turn, body),
             (Body::Turn(TurnEvent::TurnEnded { outcome, .. }), Some(turn)) => {
@@ -166,13 +213,21 @@ impl Show {
         self.who_speaks();
     }
 
+    /// What is debated, how, and by whom: once.
+    fn introduce(&mut self) {
+        if !std::mem::replace(&mut self.introduced, true) {
+            let lines = self.board.introduction();
+            self.say_lines(&lines);
+        }
+    }
+
     fn round_begins(&mut self, number: u32) {
         self.progress.clear();
         (self.finished, self.next) = (BTreeMap::new(), (0, 0));
         let title = self.board.round_of(number);
         match self.paper {
-            Paper::Live { .. } => put(&format!("\n{}\n", console::style(title).bold().cyan())),
-            Paper::Plain | Paper::Json => put(&format!("\n{title}\n")),
+            Paper::Live { .. } => self.put(&format!("\n{}\n", console::style(title).bold())),
+            Paper::Plain | Paper::Json => self.put(&format!("\n{title}\n")),
         }
     }
 
@@ -191,10 +246,10 @@ impl Show {
         let Some(speaking) = self.speaking.as_mut().filter(|own| own.turn == *turn) else { return };
         let mut rest = speaking.wrap.finish();
         if cut_off && !speaking.written.is_empty() {
-            rest.push_str(&format!("{}[cut off; asked again]\n", panel::MARGIN));
+            rest.push_str(&format!("{}[interrupted; trying again]\n", panel::MARGIN));
         }
         speaking.written.clear();
-        put(&out::plain(&rest));
+        self.put(&out::plain(&rest));
     }
 
     /// Writes what a speaker says, when nobody else speaks and someone looks.
@@ -211,12 +266,14 @@ impl Show {
         }
         if self.speaking.as_ref().is_none_or(|speaking| speaking.turn != *turn) {
             self.progress.clear();
-            put(&panel::top(&out::plain(&self.board.heading(&speech.agent))));
+            let top = self.top(&speech.agent, width);
+            self.put(&top);
             let wrap = Wrap::new(width, panel::MARGIN);
             self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: String::new() });
         }
         let Some(speaking) = &mut self.speaking else { return };
-        put(&speaking.go_on(words));
+        let text = speaking.go_on(words);
+        self.put(&text);
     }
 
     fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
@@ -228,7 +285,7 @@ impl Show {
             Paper::Live { .. } => {
                 self.progress.clear();
                 self.speaking.take_if(|speaking| speaking.turn == *turn);
-                put(&text);
+                self.put(&text);
             }
             Paper::Plain => self.put_in_order(place, text),
             Paper::Json => {}
@@ -243,9 +300,16 @@ impl Show {
         let is_written = self.speaking.as_ref().is_some_and(|speaking| speaking.turn == *turn);
         match self.paper {
             Paper::Live { width } if is_written => panel::bottom(&summary, width),
-            Paper::Live { width } => panel::panel(&heading, &words(), &summary, width),
+            Paper::Live { width } => {
+                panel::panel(&self.top(&speech.agent, width), &words(), &summary, width)
+            }
             Paper::Plain | Paper::Json => panel::plain(&heading, &words(), &summary),
         }
+    }
+
+    /// The first line of a panel.
+    fn top(&self, agent: &AgentId, width: usize) -> String {
+        panel::top(&out::plain(&self.board.heading(agent)), self.board.seat(agent), width)
     }
 
     fn put_in_order(&mut self, place: (u32, u32), text: String) {
@@ -263,7 +327,8 @@ impl Show {
 
     /// The line that says who is speaking, while there is nothing else to read.
     fn who_speaks(&mut self) {
-        if !matches!(self.paper, Paper::Live { .. }) || self.speaking.is_some() {
+        let is_asking = self.held_back.is_some();
+        if !matches!(self.paper, Paper::Live { .. }) || self.speaking.is_some() || is_asking {
             return;
         }
         let Some(round) = &self.board.round else { return };
@@ -313,13 +378,13 @@ impl Show {
         }
     }
 
-    fn say_lines(&self, lines: &[String]) {
+    fn say_lines(&mut self, lines: &[String]) {
         let lines = lines.iter().map(|line| out::plain(line));
         match self.paper {
             Paper::Json => {}
-            Paper::Plain => put(&format!("\n{}\n", lines.collect::<Vec<_>>().join("\n"))),
+            Paper::Plain => self.put(&format!("\n{}\n", lines.collect::<Vec<_>>().join("\n"))),
             Paper::Live { width } => {
-                put(&format!(
+                self.put(&format!(
                     "\n{}",
                     lines.map(|line| wrapped(&line, width, "")).collect::<String>()
                 ));
@@ -331,7 +396,8 @@ impl Show {
     fn break_off(&mut self) {
         self.progress.clear();
         if let Some(mut speaking) = self.speaking.take() {
-            put(&format!("{}{}", out::plain(&speaking.wrap.finish()), panel::end()));
+            let rest = out::plain(&speaking.wrap.finish());
+            self.put(&format!("{rest}{}", panel::end()));
         }
     }
 
@@ -361,7 +427,7 @@ mod tests {
         let said =
             ["Begin ", "Begin now ", "Wait a year. "].map(|words| speaking.go_on(words.to_owned()));
         let margin = panel::MARGIN;
-        let anew = format!("\n{margin}[what counts is this:]\n{margin}Wait a year.");
+        let anew = format!("\n{margin}[corrected answer:]\n{margin}Wait a year.");
         assert_eq!(said, [format!("{margin}Begin"), " now".to_owned(), anew]);
         Ok(())
     }

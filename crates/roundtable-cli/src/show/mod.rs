@@ -13,6 +13,7 @@ use roundtable::core::turn::Context;
 
 use crate::config::Config;
 use crate::out;
+use crate::session_arg::SessionArg;
 use crate::trace::Trace;
 
 /// How many events are read and printed at once.
@@ -24,15 +25,15 @@ const NAMED: usize = 8;
 /// What is shown, and how.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The session.
-    session: SessionId,
-    /// Print every event, or every iteration, as a line of JSON, and nothing else.
+    /// The session id, or a unique start of it
+    session: SessionArg,
+    /// Print every event or iteration as a line of JSON
     #[arg(long)]
     json: bool,
-    /// Show what was said in this turn: its number in the trace, or its id.
+    /// Show the details of this turn: its number in the trace, or its id
     #[arg(long, value_name = "TURN")]
     turn: Option<String>,
-    /// Only this iteration of the turn.
+    /// Show only this iteration of the turn
     #[arg(long, value_name = "N", requires = "turn")]
     iteration: Option<u32>,
 }
@@ -45,15 +46,14 @@ struct Named {
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let archive = config.archive()?;
-    let Some(listed) = archive.find(&options.session).await? else {
-        bail!(unknown_session(&archive, &options.session).await?);
-    };
+    let listed = options.session.find(&archive).await?;
+    let session = &listed.session;
     match &options.turn {
-        None => show_log(&archive, options).await?,
-        Some(turn) => show_turn(&archive, options, turn).await?,
+        None => show_log(&archive, session, options).await?,
+        Some(turn) => show_turn(&archive, session, options, turn).await?,
     }
     if let Some(reason) = &listed.parked {
-        let told = out::plain(&format!("{}\n", parked(config, &options.session, reason)));
+        let told = out::plain(&format!("{}\n", parked(config, session, reason)));
         // What programs read has events only.
         if options.json {
             eprint!("{told}");
@@ -67,13 +67,13 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 /// What there is to say of a parked session.
 pub(crate) fn parked(config: &Config, session: &SessionId, reason: &str) -> String {
     let again = config.command(&format!("continue {session}"));
-    format!("The session is parked: {reason}. `{again}` tries again.")
+    format!("The session is parked: {reason}. Try again: {again}")
 }
 
-async fn show_log(archive: &Archive, options: &Options) -> anyhow::Result<()> {
+async fn show_log(archive: &Archive, session: &SessionId, options: &Options) -> anyhow::Result<()> {
     let (mut trace, mut next, mut most) = (Trace::default(), Seq(1), PAGE);
     loop {
-        let page = match archive.read(&options.session, next, most).await {
+        let page = match archive.read(session, next, most).await {
             Ok(page) => page,
             // One after another, to show what there is before the damage.
             Err(_) if most > 1 => {
@@ -99,17 +99,22 @@ fn json_line(value: &impl serde::Serialize) -> serde_json::Result<String> {
     Ok(out::json_line(serde_json::to_string(value)?))
 }
 
-async fn show_turn(archive: &Archive, options: &Options, wanted: &str) -> anyhow::Result<()> {
-    let turns = turns(&archive.log(&options.session).await?);
+async fn show_turn(
+    archive: &Archive,
+    session: &SessionId,
+    options: &Options,
+    wanted: &str,
+) -> anyhow::Result<()> {
+    let turns = turns(&archive.log(session).await?);
     let by_number = wanted.parse().ok().and_then(|number: usize| number.checked_sub(1));
     let found = match by_number {
         Some(index) => turns.get(index),
         None => turns.iter().find(|named| named.turn.as_str() == wanted),
     };
     let Some(named) = found else { bail!(unknown_turn(wanted, &turns)) };
-    let Some(context) = archive.turn(&options.session, &named.turn).await? else {
+    let Some(context) = archive.turn(session, &named.turn).await? else {
         bail!(
-            "nothing is known of {} but its events; see `roundtable show` without --turn",
+            "{} has no details; run `roundtable show` without --turn to see its events",
             named.turn
         )
     };
@@ -139,30 +144,18 @@ fn turns(log: &[Arc<Event>]) -> Vec<Named> {
     begun.collect()
 }
 
-pub(crate) async fn unknown_session(
-    archive: &Archive,
-    session: &SessionId,
-) -> anyhow::Result<String> {
-    let known = archive.sessions(NAMED).await?;
-    if known.is_empty() {
-        return Ok(format!("there is no session {session}; there are none yet"));
-    }
-    let known: String = known.iter().map(|listed| format!("\n  {}", listed.session)).collect();
-    Ok(format!("there is no session {session}; the newest are:{known}"))
-}
-
 fn unknown_turn(wanted: &str, turns: &[Named]) -> String {
     let named = |(index, named): (usize, &Named)| {
         format!("\n  {}  {}  {}", index + 1, named.turn, named.agent.suffix())
     };
     let known: String = turns.iter().enumerate().take(NAMED).map(named).collect();
     match turns.len() {
-        0 => format!("there is no turn {wanted}; this session has none yet"),
+        0 => format!("no turn {wanted}: this session has no turns yet"),
         count if count > NAMED => format!(
-            "there is no turn {wanted}; there are {count}, see `roundtable show` without --turn; \
+            "no turn {wanted}\nhint: run `roundtable show` without --turn to see all {count} turns; \
              the first are:{known}"
         ),
-        _ => format!("there is no turn {wanted}; there are:{known}"),
+        _ => format!("no turn {wanted}\nhint: the turns are:{known}"),
     }
 }
 
@@ -171,5 +164,5 @@ fn unknown_iteration(wanted: u32, context: &Context) -> String {
         1 => "only iteration 1".to_owned(),
         last => format!("iterations 1 to {last}"),
     };
-    format!("there is no iteration {wanted} in this turn; it has {known}")
+    format!("no iteration {wanted}: this turn has {known}")
 }

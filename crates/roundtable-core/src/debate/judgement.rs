@@ -1,7 +1,7 @@
 //! How far a panel agreed in a round: by a model, without one, and the figure that counts.
 
-use super::record::{Record, RecordedRound, RecordedTurn};
 use super::ranking::{self, Ranking};
+use super::record::{Record, RecordedRound, RecordedTurn};
 use super::reservation::{self, Reservation};
 use super::{Consensus, Level, Measure, Position, Purpose, Response};
 use crate::event::TurnOutcome;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::markdown::{capital, line, plain, target};
 use super::names::is_named_after;
 use super::record::{Record, RecordedRound};
-use super::{Position, Place, Ranking, Response, Stance, Synthesis, Vote};
+use super::{Place, Position, Ranking, Response, Stance, Synthesis, Vote};
 use crate::id::AgentId;
 use crate::session::Status;
 

@@ -5,7 +5,7 @@ mod fold;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Measure, Names, is_named_after, Perspective, Purpose, Rules};
+use super::{Measure, Names, Perspective, Purpose, Rules, is_named_after};
 use crate::budget::{Account, Charge, Spend};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::event::{Event, RoundOutcome, TurnOutcome};

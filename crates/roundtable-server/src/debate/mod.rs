@@ -15,5 +15,5 @@ pub(crate) use read::{
     agents, citations, consensus, control, export, export_text, list, responses, round, synthesize,
     thoughts,
 };
-pub use report::report;
+pub use report::{report, usage};
 pub(crate) use wait::{Silent, Watch};

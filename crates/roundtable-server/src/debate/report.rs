@@ -1,12 +1,17 @@
 //! What a debate came to, for a program that holds it itself: spelt as over MCP and HTTP, with all
 //! that the calls for details would add.
 
-use roundtable::debate::Record;
+use roundtable::debate::{Record, Spent};
 use serde_json::{Value, json};
 
-use super::answer::RoundAnswer;
+use super::answer::{RoundAnswer, Usage};
 use super::consent::Caller;
 use super::detail::{Consensus, FullResponse};
+
+/// Usage in the format of HTTP and MCP: calls, tokens, and dollars or null.
+pub fn usage(spent: Spent) -> Value {
+    serde_json::to_value(Usage::of(spent)).unwrap_or_default()
+}
 
 /// What a round came to, in the words of MCP and HTTP: the answer to a call for it, with everyone's
 /// whole response and how far the panel agrees. `next_step` says what to do now, in the words of

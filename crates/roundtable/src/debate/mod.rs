@@ -18,7 +18,7 @@ pub(crate) use measure::Measure as MeasureJob;
 
 pub use roundtable_core::debate::{
     Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,
-    Findings, Judgement, Level, Measure, Member, Mode, Perspective, Place, Position, Quote, Ranking,
-    Record, RecordedRound, RecordedTurn, Reservation, Response, Role, Rules, Source, Spent, Stance,
-    Standing, Synthesis, UnknownMode, View, Vote, dollars,
+    Findings, Judgement, Level, Measure, Member, Mode, Perspective, Place, Position, Quote,
+    Ranking, Record, RecordedRound, RecordedTurn, Reservation, Response, Role, Rules, Source,
+    Spent, Stance, Standing, Synthesis, UnknownMode, View, Vote, dollars,
 };

@@ -88,8 +88,11 @@ fn a_wrong_stance_is_flagged_and_the_right_one_is_not() {
         _ => Ok("I weigh.".to_owned()),
     });
     let findings = hall.record().findings(1).unwrap();
-    let flags: Vec<_> =
-        findings.responses.iter().map(|r| (r.name.as_str(), r.role.as_str(), r.off_stance)).collect();
+    let flags: Vec<_> = findings
+        .responses
+        .iter()
+        .map(|r| (r.name.as_str(), r.role.as_str(), r.off_stance))
+        .collect();
     assert_eq!(
         flags,
         [("Ann", "Primary", false), ("Bob", "Opposition", true), ("Cyd", "Evaluator", true)]
