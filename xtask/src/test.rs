@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::{deny, run, shell, tidy};
+use crate::{conformance, deny, interop, run, shell, tidy};
 
 /// Where tests look for weights.
 const MODELS: &str = "ROUNDTABLE_MODELS_DIR";
@@ -27,6 +27,8 @@ enum Step {
     Deny,
     Nextest,
     Doc,
+    Conformance,
+    Interop,
 }
 
 /// One step that ran, and how long it took.
@@ -72,6 +74,8 @@ impl Step {
             Step::Deny => return deny::deny(),
             Step::Nextest => return nextest(),
             Step::Doc => &["test", "--doc", "--workspace"],
+            Step::Conformance => return conformance::conformance(),
+            Step::Interop => return interop::interop(),
         };
         shell::run(&mut shell::cargo(words))
     }
@@ -84,6 +88,8 @@ impl Step {
             Step::Deny => "deny",
             Step::Nextest => "nextest",
             Step::Doc => "doc",
+            Step::Conformance => "conformance",
+            Step::Interop => "interop",
         }
     }
 }
@@ -97,13 +103,13 @@ fn nextest() -> Result<()> {
 }
 
 fn table(ran: &[Ran]) -> String {
-    let mut table = String::from("step       seconds  result\n");
+    let mut table = String::from("step         seconds  result\n");
     for Ran { step, took, passed } in ran {
         let result = if *passed { "ok" } else { "FAILED" };
-        writeln!(table, "{:<9} {:>8.1}  {result}", step.name(), took.as_secs_f64()).unwrap();
+        writeln!(table, "{:<11} {:>8.1}  {result}", step.name(), took.as_secs_f64()).unwrap();
     }
     let total: Duration = ran.iter().map(|ran| ran.took).sum();
-    writeln!(table, "{:<9} {:>8.1}", "total", total.as_secs_f64()).unwrap();
+    writeln!(table, "{:<11} {:>8.1}", "total", total.as_secs_f64()).unwrap();
     table
 }
 
@@ -125,10 +131,10 @@ mod tests {
             Ran { step: Step::Clippy, took: Duration::from_secs(101), passed: false },
         ];
         let expected = "\
-step       seconds  result
-fmt            0.4  ok
-clippy       101.0  FAILED
-total        101.4
+step         seconds  result
+fmt              0.4  ok
+clippy         101.0  FAILED
+total          101.4
 ";
         assert_eq!(table(&ran), expected);
     }

@@ -9,6 +9,7 @@ mod pins;
 mod purity;
 mod sizes;
 mod text;
+mod voice;
 
 use std::fmt;
 use std::fs;
@@ -39,11 +40,15 @@ pub fn tidy() -> Result<()> {
     for note in sizes::notes(&files) {
         println!("note: {note}");
     }
+    if let Some(note) = voice::note(&files) {
+        println!("note: {note}");
+    }
     let findings: Vec<Finding> = [
         sizes::check(&files, &exceptions),
         direction::check(&metadata),
         purity::check_dependencies(&metadata),
         bans::check(&files),
+        voice::check(&files),
         pins::check(&metadata, &read("Cargo.toml")?)?,
     ]
     .into_iter()

@@ -82,9 +82,18 @@ impl<E: std::fmt::Display> From<E> for ToolError {
 /// and nobody can call one without: there is no default to fall back on.
 ///
 /// ```compile_fail,E0061
-/// # use roundtable_ports::{DynTool, ToolError};
+/// # use roundtable_ports::DynTool;
 /// async fn run(tool: &dyn DynTool) {
 ///     let _ = tool.run_json(serde_json::json!({})).await;
+/// }
+/// ```
+///
+/// With the context, the same call compiles.
+///
+/// ```
+/// # use roundtable_ports::{DynTool, ToolContext};
+/// async fn run(tool: &dyn DynTool, context: &ToolContext) {
+///     let _ = tool.run_json(serde_json::json!({}), context).await;
 /// }
 /// ```
 pub trait Tool: Send + Sync + 'static {

@@ -195,6 +195,24 @@ pub struct RunScope {
 ///     context.session.append(Vec::new()).await;
 /// }
 /// ```
+///
+/// Reading what those handlers tried to change compiles, so they fail for the reason they name.
+///
+/// ```
+/// use roundtable_core::event::Seq;
+///
+/// fn handler(context: &roundtable_ports::ToolContext) {
+///     let _is_rendered = context.rendered_prompt.is_some();
+///     let _ask: &str = &context.prompt.ask;
+///     let agent = context.scope.ids.agent.clone();
+///     std::thread::spawn(move || agent.to_string());
+///     let _prompt = Clone::clone(&context.prompt);
+/// }
+///
+/// async fn reader(context: &roundtable_ports::ToolContext) {
+///     let _ = context.session.read(Seq(1), 10).await;
+/// }
+/// ```
 #[non_exhaustive]
 pub struct ToolContext {
     /// The prompt under way.

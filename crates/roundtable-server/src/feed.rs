@@ -4,16 +4,17 @@
 //! Nothing is kept for a reader but one page of the log: what it has not read yet stays there. One
 //! that takes too long is sent away and told where to go on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
 use jiff::Timestamp;
-use roundtable::Since;
-use roundtable::core::event::{Body, Event, Seq, SessionEvent};
-use roundtable::core::id::SessionId;
+use roundtable::core::event::{Body, Event, Seq, SessionEvent, TurnEvent};
+use roundtable::core::id::{AgentId, IterationId, SessionId, TurnId};
 use roundtable::core::session::Status;
 use roundtable::driver::{Delta, EngineError, Subscription, Update};
+use roundtable::{Session, Since};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::access::Pass;
@@ -80,10 +81,17 @@ pub(crate) enum Reason {
 pub(crate) enum Frame {
     /// Something happened.
     Event(Arc<Event>),
-    /// Something is being said.
-    Delta(Delta),
+    /// Text of a running model call, and who speaks, if the session still knows.
+    Delta(Delta, Option<Speaker>),
     /// There is no more for now; it goes on after this event.
     End { reason: Reason, resume_from: Seq },
+}
+
+/// Whose text a delta is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Speaker {
+    pub agent: AgentId,
+    pub turn: TurnId,
 }
 
 /// A session that is being read.
@@ -92,6 +100,9 @@ pub(crate) struct Feed {
     /// What the reader was let in with.
     pass: Pass,
     subscription: Subscription,
+    session: Session,
+    /// The speakers of running model calls, as far as their text was sent.
+    speakers: BTreeMap<IterationId, Speaker>,
     /// The last event that the reader was given.
     seen: Seq,
     /// The last event that there was when it came.
@@ -126,12 +137,15 @@ impl Feed {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", what)
         })?;
         let turn = app.turns.acquire().await;
-        let subscription = app.sessions.get(session).updates(Since::After(seen)).await?;
+        let reading = app.sessions.get(session);
+        let subscription = reading.updates(Since::After(seen)).await?;
         drop(turn);
         Ok(Some(Self {
             app: app.clone(),
             pass,
             subscription,
+            session: reading,
+            speakers: BTreeMap::new(),
             seen,
             head: listed.head,
             handed: None,
@@ -167,14 +181,35 @@ impl Feed {
         match update {
             Ok(Update::Event(event)) => {
                 self.seen = event.seq;
+                if let (Body::Turn(TurnEvent::TurnEnded { .. }), Some(ended)) =
+                    (&event.body, &event.place.turn)
+                {
+                    self.speakers.retain(|_, speaker| speaker.turn != *ended);
+                }
                 self.completed =
                     matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }));
                 Frame::Event(event)
             }
-            Ok(Update::Delta(delta)) => Frame::Delta(delta),
+            Ok(Update::Delta(delta)) => {
+                let speaker = self.speaker(&delta.iteration).await;
+                Frame::Delta(delta, speaker)
+            }
             Err(EngineError::Stopping) => self.end(Reason::Stopping),
             Err(_) => self.end(Reason::Unavailable),
         }
+    }
+
+    /// Who speaks in an iteration. The session is asked once per iteration: a reader may come in
+    /// the middle of a turn, and then the turn's first event is not part of its feed.
+    async fn speaker(&mut self, iteration: &IterationId) -> Option<Speaker> {
+        if let Some(known) = self.speakers.get(iteration) {
+            return Some(known.clone());
+        }
+        let state = self.session.state().await.ok()?;
+        let (_, turn) = state.turn_of_iteration(iteration)?;
+        let speaker = Speaker { agent: turn.agent.clone(), turn: turn.id.clone() };
+        self.speakers.insert(iteration.clone(), speaker.clone());
+        Some(speaker)
     }
 
     /// A transport asks for more as soon as it has room; when it comes back late, its reader does

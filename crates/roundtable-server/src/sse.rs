@@ -52,8 +52,10 @@ fn encode(session: &SessionId, frame: &Frame) -> Event {
             let data = serde_json::to_string(event.as_ref()).unwrap_or_default();
             Event::default().id(Position::name(session, event.seq)).data(data)
         }
-        Frame::Delta(delta) => {
+        Frame::Delta(delta, speaker) => {
             let data = json!({
+                "agentId": speaker.as_ref().map(|speaker| &speaker.agent),
+                "turnId": speaker.as_ref().map(|speaker| &speaker.turn),
                 "since": delta.since,
                 "iterationId": delta.iteration,
                 "attempt": delta.attempt,

@@ -1,43 +1,20 @@
 //! The file's form: made step by step, by whoever comes first, and never half.
 
+pub mod kill;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use roundtable_backend::{OpenError, SqliteArchive, SqliteStore};
 use roundtable_core::event::Seq;
 use roundtable_core::input::Command;
 use roundtable_ports::SessionLog as _;
-use rusqlite::fallible_iterator::FallibleIterator as _;
-use rusqlite::{Batch, Connection};
 
 use crate::process::{Node, Role};
 use crate::table::{Table, lines, session, shell};
 
-const STEPS: [&str; 5] = [
-    include_str!("../../src/sqlite/schema/1.sql"),
-    include_str!("../../src/sqlite/schema/2.sql"),
-    include_str!("../../src/sqlite/schema/3.sql"),
-    include_str!("../../src/sqlite/schema/4.sql"),
-    include_str!("../../src/sqlite/schema/5.sql"),
-];
-
-/// Brings the file to its form before a step, then begins that step and does not finish: so many
-/// statements of it, in a transaction that is never committed.
-pub fn begin(directory: &Path, step: usize, statements: usize) {
-    let connection = Connection::open(directory.join("roundtable.db")).unwrap();
-    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-    for (version, earlier) in STEPS[..step].iter().enumerate() {
-        connection.execute_batch(earlier).unwrap();
-        connection.pragma_update(None, "application_id", 0x5274_626c).unwrap();
-        connection.pragma_update(None, "user_version", version + 1).unwrap();
-    }
-    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut batch = Batch::new(&connection, STEPS[step]);
-    for _ in 0..statements {
-        batch.next().unwrap().expect("one more statement").execute([]).unwrap();
-    }
-    // Its end is no business of SQLite's.
-    std::mem::forget(connection);
-}
+/// How many steps the form has.
+const STEPS: usize = 5;
 
 /// The form of a file, in words.
 fn form(directory: &Path) -> Vec<String> {
@@ -49,50 +26,37 @@ fn form(directory: &Path) -> Vec<String> {
     form
 }
 
-/// How many statements each step has.
-fn statements() -> Vec<usize> {
-    let connection = Connection::open_in_memory().unwrap();
-    let count = |step: &&str| {
-        let mut batch = Batch::new(&connection, step);
-        let mut count = 0;
-        while let Some(mut statement) = batch.next().unwrap() {
-            statement.execute([]).unwrap();
-            count += 1;
-        }
-        count
-    };
-    STEPS.iter().map(count).collect()
-}
-
 #[test]
 fn f40_a_migration_that_is_killed_at_any_statement_is_completed_by_the_next_process() {
     let fresh = tempfile::tempdir().unwrap();
     drop(SqliteStore::open(fresh.path()).unwrap());
-    let (form_of_fresh, counts) = (form(fresh.path()), statements());
-    assert!(counts.iter().sum::<usize>() > 24, "{counts:?}");
-    for (step, count) in counts.into_iter().enumerate() {
-        for killed_after in 0..=count {
-            let directory = tempfile::tempdir().unwrap();
-            let name = directory.path().display().to_string();
-            let role = Role::Migrate { directory: name, step, statements: killed_after };
-            assert!(!Node::start(&role).wait_for_end(), "it was to die after {killed_after}");
-            // Whoever only reads completes it as well, unless there is nothing to read yet.
-            if step == 0 {
-                let archive = SqliteArchive::open(directory.path()).map(drop);
-                assert!(archive.is_err(), "a file that was never finished has no sessions");
-            }
-            if step > 0 && killed_after % 2 == 0 {
-                drop(SqliteArchive::open(directory.path()).unwrap());
-            } else {
-                drop(SqliteStore::open(directory.path()).unwrap());
-            }
-            assert_eq!(
-                form(directory.path()),
-                form_of_fresh,
-                "killed after {killed_after} of {step}"
-            );
+    let form_of_fresh = form(fresh.path());
+    let mut versions = BTreeSet::new();
+    // The store itself makes the file, and dies one statement later each time, until it lives.
+    for statements in 0.. {
+        let directory = tempfile::tempdir().unwrap();
+        let name = directory.path().display().to_string();
+        let lived = Node::start(&Role::Migrate { directory: name, statements }).wait_for_end();
+        let version: usize =
+            lines(&shell(directory.path()), "PRAGMA user_version")[0].parse().unwrap();
+        versions.insert(version);
+        // Whoever only reads completes it as well, unless there is nothing to read yet.
+        if version == 0 {
+            let archive = SqliteArchive::open(directory.path()).map(drop);
+            assert!(archive.is_err(), "a file that was never finished has no sessions");
+        }
+        if version > 0 && statements % 2 == 0 {
+            drop(SqliteArchive::open(directory.path()).unwrap());
+        } else {
+            drop(SqliteStore::open(directory.path()).unwrap());
+        }
+        assert_eq!(form(directory.path()), form_of_fresh, "killed at statement {statements}");
+        if lived {
+            break;
         }
     }
+    let all: BTreeSet<usize> = (0..=STEPS).collect();
+    assert_eq!(versions, all, "it died inside every step");
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ impl Trouble {
         });
         let told: String = told.collect();
         let what = if told.is_empty() { format!("{error}\n") } else { told };
-        format!("no answer: {what}  What you said is kept: {again}")
+        format!("no answer: {what}hint: your message is saved; retry with {again}")
     }
 }
 
@@ -54,19 +54,21 @@ fn hint(config: &Config, name: &str, error: &ModelError) -> Option<String> {
         ModelError::RateLimited { retry_after: Some(after) } => {
             Some(format!("Try again in {} s.", after.as_secs().max(1)))
         }
-        ModelError::Overloaded(_) if vendor == "ollama" => Some(
-            "Is Ollama running? `ollama serve` starts it; OLLAMA_HOST says where it is.".to_owned(),
-        ),
+        ModelError::Overloaded(_) if vendor == "ollama" => {
+            Some("Is Ollama running? Start it with `ollama serve`, or set OLLAMA_HOST.".to_owned())
+        }
         ModelError::Overloaded(_) => Some(match address {
             Some(variable) => format!("Check the network, and {variable} if you set it."),
             None => "Check the network.".to_owned(),
         }),
         ModelError::BadRequest(_) if vendor == "ollama" => Some(format!(
-            "`ollama list` shows the models there are; `ollama pull {model}` fetches one."
+            "List installed models with `ollama list`; install one with `ollama pull {model}`."
         )),
-        ModelError::BadRequest(_) if vendor == "openai" && config.is_elsewhere(vendor) => Some(
-            format!("If the server speaks chat completions only, say --model openai-chat/{model}."),
-        ),
+        ModelError::BadRequest(_) if vendor == "openai" && config.is_elsewhere(vendor) => {
+            Some(format!(
+                "If the server supports only chat completions, pass --model openai-chat/{model}."
+            ))
+        }
         ModelError::Timeout => {
             Some("A slow model needs more time: see [defaults.timeouts].".to_owned())
         }

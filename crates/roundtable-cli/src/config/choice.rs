@@ -29,7 +29,7 @@ pub(super) fn choose(layers: &Layers, catalog: &Catalog) -> Choice {
 
 fn only_named(layers: &Layers) -> Option<Choice> {
     let [model] = <[String; 1]>::try_from(layers.parts(&Key::of(["models"]))).ok()?;
-    Some(Choice { model, why: "the only one under models".to_owned() })
+    Some(Choice { model, why: "the only model in the configuration".to_owned() })
 }
 
 /// A vendor that people have said the most of: its model counts before its key alone.
@@ -53,7 +53,7 @@ fn vendor_set_up(layers: &Layers, catalog: &Catalog) -> Option<Choice> {
         })
         .collect();
     let why = match (variables.as_slice(), said.first()) {
-        ([], Some(origin)) => format!("{} is set up in {origin}", vendor.title),
+        ([], Some(origin)) => format!("{} is configured in {origin}", vendor.title),
         ([one], _) => format!("{one} is set"),
         (several, _) => format!("{} are set", several.join(" and ")),
     };
@@ -70,9 +70,9 @@ pub(super) fn is_ready(layers: &Layers, name: &str, vendor: &Vendor) -> bool {
 fn local(layers: &Layers) -> Option<Choice> {
     let (path, trust) = generator_file(layers)?;
     let why = match trust {
-        Trust::Any if path.is_file() => "no vendor is set up, and local.model names a file",
+        Trust::Any if path.is_file() => "no API key found; local.model is set",
         Trust::Known if GENERATOR.check_size(&path).is_ok() => {
-            "no vendor is set up, and its weights are there"
+            "no API key found; the local model is installed"
         }
         Trust::Any | Trust::Known => return None,
     };
@@ -83,12 +83,13 @@ fn scripted(layers: &Layers, catalog: &Catalog) -> Choice {
     let ready = catalog.vendors().iter().find(|(name, vendor)| is_ready(layers, name, vendor));
     let why = match ready {
         Some((name, vendor)) => match vendor.model_env.first() {
-            Some(variable) => format!("{} is set up, but no model: set {variable}", vendor.title),
-            None => format!("{} is set up, but no model: name one as {name}/…", vendor.title),
+            Some(variable) => {
+                format!("{} is configured without a model: set {variable}", vendor.title)
+            }
+            None => format!("{} is configured without a model: pass {name}/MODEL", vendor.title),
         },
         None => {
-            "no vendor's key is in the environment, and the weights of the local model are not \
-                 there: `roundtable models fetch` gets them"
+            "no API key found, and the local model is not installed: run `roundtable models fetch`"
                 .to_owned()
         }
     };

@@ -10,22 +10,22 @@ use crate::out;
 /// What to do with the configuration.
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Print every value and where it comes from; secrets as ***
+    /// Print every value and its origin; secrets are shown as ***
     Show {
-        /// Print every value as a line of JSON, and nothing else.
+        /// Print every value as a line of JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         wishes: Wishes,
     },
-    /// Check that everything goes together; nothing is started or reached
+    /// Validate the configuration without starting anything
     Check {
         #[command(flatten)]
         wishes: Wishes,
     },
     /// Print the JSON Schema of roundtable.toml, for editors
     Schema,
-    /// Trust ./roundtable.toml as it is now: show what it names, and ask
+    /// Review ./roundtable.toml and trust it as it is now
     Trust(trust_command::Options),
     /// Withdraw the trust in ./roundtable.toml
     Untrust,
@@ -55,5 +55,5 @@ fn check(config: &Config) -> anyhow::Result<String> {
     let file = config.source.as_ref().map(|source| source.path.display().to_string());
     let file = file.unwrap_or_else(|| "no configuration file".to_owned());
     let (model, why) = config.speaking();
-    Ok(format!("{file}: everything goes together; {model} speaks by default ({why})\n"))
+    Ok(format!("{file}: configuration is valid\nDefault model: {model} ({why})\n"))
 }

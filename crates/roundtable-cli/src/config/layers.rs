@@ -26,7 +26,7 @@ impl Layers {
         let wrong = |error: &toml::de::Error| {
             let origin =
                 Origin::File(path.clone(), line(error.span().map_or(0, |span| span.start)));
-            let what = format!("this is no TOML: {}", error.message().lines().next().unwrap_or(""));
+            let what = format!("invalid TOML: {}", error.message().lines().next().unwrap_or(""));
             Mistake { origin, key: Key::default(), what }
         };
         let spanned = DeTable::parse(text).map_err(|error| wrong(&error))?;

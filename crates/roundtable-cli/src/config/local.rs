@@ -76,10 +76,12 @@ impl Config {
         let (path, trust) = self.generator_file();
         match trust {
             Trust::Any if path.is_file() => Ok(()),
-            Trust::Any => Err(format!("{} is not there; local.model names it", path.display())),
+            Trust::Any => {
+                Err(format!("{} does not exist; it is set as local.model", path.display()))
+            }
             Trust::Known => GENERATOR.check_size(&path).map_err(|_| {
                 let fetch = self.command("models fetch");
-                format!("the weights of the local model are not there; `{fetch}` gets them")
+                format!("the local model is not installed; run `{fetch}`")
             }),
         }
     }

@@ -137,13 +137,16 @@ fn wanted(kind: &TypeKind) -> String {
 /// The name that was probably meant.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const ALIKE: f64 = 0.75;
+    let said = name;
     let name = name.to_lowercase();
     // Two letters that changed places leave little in common in a short name.
     let score = |known: &str| match strsim::osa_distance(known, &name) {
         0 | 1 if name.len() > 2 => 1.0,
         _ => strsim::jaro_winkler(known, &name),
     };
-    let scored = known.into_iter().map(|known| (score(known), known));
+    // What was written is not what was meant.
+    let scored = known.into_iter().filter(|known| *known != said);
+    let scored = scored.map(|known| (score(known), known));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(score, _)| *score > ALIKE).map(|(_, known)| known)
 }

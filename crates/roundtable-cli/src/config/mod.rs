@@ -141,6 +141,7 @@ impl Config {
             let usual = usual.display().to_string();
             layers.fill(Key::of(["data_dir"]), usual, Origin::usual());
         }
+        place::fill_weights(&mut layers, Platform::here(), &variable);
         defaults::fill(&mut layers, &catalog);
         variables::overlay_proxies(&mut layers, &variable);
         let file = File::deserialize(layers.table().clone()).map_err(|error| {

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::origin::Origin;
+use super::layers::Layers;
+use super::origin::{Key, Origin};
 use super::source::{self, Scope, Source, Standing};
 use super::variables::Variable;
 
@@ -40,6 +41,19 @@ impl Platform {
             }
         };
         Some(directory?.join("roundtable"))
+    }
+}
+
+/// Where the weights of the local models are: one place for all data directories, unless a data
+/// directory has weights of its own.
+pub(super) fn fill_weights(layers: &mut Layers, platform: Platform, variable: Variable<'_>) {
+    let models = |directory: &Path| directory.join("models");
+    let data = layers.text(&Key::of(["data_dir"])).map(|data| models(Path::new(data)));
+    let own = data.filter(|own| own.is_dir());
+    let shared = || platform.data_dir(variable).map(|shared| models(&shared));
+    if let Some(directory) = own.or_else(shared) {
+        let directory = directory.display().to_string();
+        layers.fill(Key::of(["local", "directory"]), directory, Origin::usual());
     }
 }
 

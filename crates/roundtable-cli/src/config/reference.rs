@@ -125,7 +125,7 @@ impl Config {
         }
         let known = self.file.models.keys().chain(self.catalog.vendors().keys());
         let hint = hint(name, known.map(String::as_str));
-        Err(format!("there is no model \"{name}\", and vendors' own are vendor/model{hint}"))
+        Err(format!("unknown model \"{name}\"; use vendor/model, or a name from [models]{hint}"))
     }
 
     /// A name, and what it stands for.

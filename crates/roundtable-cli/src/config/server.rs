@@ -13,16 +13,19 @@ use super::file::{Approvals, Token};
 use super::mistake::Mistakes;
 use super::origin::Key;
 
+/// The format of an address to listen on.
+pub(super) const LISTEN_FORMAT: &str =
+    "invalid address; expected ADDRESS:PORT, like 127.0.0.1:7777 or [::1]:7777";
+
 impl Config {
     /// Where the server listens.
     pub fn listen(&self) -> Result<SocketAddr, Mistakes> {
         let said = self.file.server.listen.as_deref().unwrap_or_default();
         // People write it as they would in an address bar.
         let numeric = said.replacen("localhost:", "127.0.0.1:", 1);
-        numeric.parse().map_err(|_| {
-            let what = "say ADDRESS:PORT, like 127.0.0.1:7777 or [::1]:7777".to_owned();
-            self.mistake(Key::of(["server", "listen"]), what)
-        })
+        numeric
+            .parse()
+            .map_err(|_| self.mistake(Key::of(["server", "listen"]), LISTEN_FORMAT.to_owned()))
     }
 
     /// Where clients keep settings of a person.

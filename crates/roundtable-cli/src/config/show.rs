@@ -16,8 +16,9 @@ impl Config {
     pub fn lines(&self) -> String {
         let file = match &self.source {
             Some(source) => format!("# {}\n", source.path.display()),
-            None => "# no configuration file; `roundtable config schema` says what one can hold\n"
-                .to_owned(),
+            None => {
+                "# no configuration file; `roundtable config schema` prints its schema\n".to_owned()
+            }
         };
         let line = |(key, value, origin): &(Key, Value, Origin)| {
             let said = format!("{key} = {value}");
@@ -25,7 +26,7 @@ impl Config {
         };
         let (model, why) = self.speaking();
         let values: String = self.values().iter().map(line).collect();
-        format!("{file}{values}# {model} speaks where nothing else is said ({why})\n")
+        format!("{file}{values}# default model: {model} ({why})\n")
     }
 
     /// For programs: a value a line.
@@ -68,7 +69,7 @@ impl Config {
         let is_own = self.layers.find(&own).is_some() && !matches!(default, Origin::Flag(_));
         match self.layers.origin(&own) {
             origin @ (Origin::File(..) | Origin::Variable(_)) if is_own => {
-                format!("{origin} says so")
+                format!("set by {origin}")
             }
             _ => self.speaking().1,
         }
@@ -105,7 +106,7 @@ impl Config {
         let (model, origin) = self.default_model();
         let why = match origin {
             Origin::Default(why) => why,
-            origin => format!("{origin} says so"),
+            origin => format!("set by {origin}"),
         };
         (model, why)
     }

@@ -70,8 +70,7 @@ pub(super) fn untrust() -> anyhow::Result<String> {
 }
 
 fn records() -> anyhow::Result<Trust> {
-    Trust::of_user(Platform::here(), &variable)
-        .context("there is no configuration directory to record it in; set HOME")
+    Trust::of_user(Platform::here(), &variable).context("no configuration directory; set HOME")
 }
 
 fn project() -> Source {

@@ -1,6 +1,7 @@
 //! Whether what the configuration says goes together. Nothing is reached, nothing is started.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::file::{Mcp, Price, Token};
 use super::mistake::{Mistake, hint};
@@ -40,6 +41,7 @@ impl Config {
             self.check_server(name, server, &mut found);
         }
         self.check_tokens(&mut found);
+        self.check_listen(&mut found);
         found
     }
 
@@ -92,7 +94,7 @@ impl Config {
     fn check_agent_name(&self, id: &str, key: Key, found: &mut Vec<Mistake>) {
         if !self.file.agents.contains_key(id) {
             let hint = hint(id, self.file.agents.keys().map(String::as_str));
-            self.note(key, format!("there is no agent \"{id}\"{hint}"), found);
+            self.note(key, format!("unknown agent \"{id}\"{hint}"), found);
         }
     }
 
@@ -109,7 +111,7 @@ impl Config {
         let model = self.model_of_agent(id);
         if entry.limits.dollars.is_some() && !self.is_priced(&model) {
             let what = format!(
-                "no price is known for {model}; say price = {{ input = …, output = … }} of a name \
+                "the price of {model} is unknown; set price = {{ input = …, output = … }} for a name \
                  under [models], or set limits in tokens or calls"
             );
             self.note(key.join("limits").join("dollars"), what, found);
@@ -118,6 +120,10 @@ impl Config {
             if let Some(what) = self.unknown_tool(tool) {
                 self.note(key.join("tools").join(&index.to_string()), what, found);
             }
+        }
+        if entry.tools.iter().any(|tool| tool == "delegate") && entry.workers.is_empty() {
+            let what = "the tool delegate needs workers; set workers = [\"AGENT\", …]";
+            self.note(key.join("workers"), what, found);
         }
         for (index, worker) in entry.workers.iter().enumerate() {
             self.check_agent_name(worker, key.join("workers").join(&index.to_string()), found);
@@ -146,16 +152,16 @@ impl Config {
             let known = self.file.mcp.keys().map(String::as_str);
             let unknown = !self.file.mcp.contains_key(server);
             return unknown
-                .then(|| format!("there is no MCP server \"{server}\"{}", hint(server, known)));
+                .then(|| format!("unknown MCP server \"{server}\"{}", hint(server, known)));
         }
         if name == "fetch_url" && !self.file.tools.fetch_url.enabled {
-            let what = "fetch_url is off; say enabled = true under [tools.fetch_url]";
+            let what = "fetch_url is disabled; set enabled = true under [tools.fetch_url]";
             return Some(what.to_owned());
         }
         let known = BUILTIN.contains(&name);
         (!known).then(|| {
             let hint = hint(name, BUILTIN);
-            format!("`roundtable tools` knows no tool \"{name}\"{hint}")
+            format!("unknown tool \"{name}\"{hint}; `roundtable tools` lists all tools")
         })
     }
 
@@ -166,11 +172,16 @@ impl Config {
         }
         match (&server.command, &server.url) {
             (None, None) => {
-                let what = "say how it is reached: command = \"PROGRAM\", or url = \"ADDRESS\"";
+                let what = "set command = \"PROGRAM\" or url = \"URL\"";
                 self.note(key.clone(), what, found);
             }
-            (Some(_), Some(_)) => self.note(key.clone(), "say command or url, not both", found),
-            (Some(_), None) | (None, Some(_)) => {}
+            (Some(_), Some(_)) => self.note(key.clone(), "set command or url, not both", found),
+            (Some(command), None) => {
+                if let Some(what) = missing_program(command, server.directory.as_deref()) {
+                    self.note(key.join("command"), what, found);
+                }
+            }
+            (None, Some(_)) => {}
         }
         for (index, variable) in server.env_from.iter().enumerate() {
             if !server.env.contains_key(variable) {
@@ -182,6 +193,19 @@ impl Config {
             && !server.headers.contains_key("authorization")
         {
             self.note(key.join("bearer_env"), format!("{variable} is not set"), found);
+        }
+    }
+
+    /// Refuses an address that is invalid, or that others can reach without a token.
+    fn check_listen(&self, found: &mut Vec<Mistake>) {
+        let key = Key::of(["server", "listen"]);
+        match self.listen() {
+            Ok(address) if !address.ip().is_loopback() && self.file.token.is_empty() => {
+                let what = "a public address needs a token; add [[token]], or listen on 127.0.0.1";
+                self.note(key, what, found);
+            }
+            Ok(_) => {}
+            Err(_) => self.note(key, super::server::LISTEN_FORMAT, found),
         }
     }
 
@@ -201,13 +225,25 @@ impl Config {
     }
 }
 
+/// Why a program cannot be started, as far as that is known without starting it.
+fn missing_program(command: &Path, directory: Option<&Path>) -> Option<String> {
+    if command.components().count() > 1 {
+        let places = [Some(command.to_owned()), directory.map(|start| start.join(command))];
+        let exists = places.iter().flatten().any(|path| path.is_file());
+        return (!exists).then(|| format!("{} does not exist", command.display()));
+    }
+    let path = super::variable("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|place| place.join(command).is_file());
+    (!found).then(|| format!("{} is not installed: not found in PATH", command.display()))
+}
+
 fn token_mistake(token: &Token) -> Option<String> {
     if token.actor.as_deref().unwrap_or_default().is_empty() {
-        return Some("say whose it is: actor = \"NAME\"".to_owned());
+        return Some("set actor = \"NAME\": whose token it is".to_owned());
     }
     match (&token.value, &token.value_env) {
         (None, Some(variable)) => Some(format!("{variable} is not set")),
-        (None, None) => Some("say value_env = \"VARIABLE\", or value".to_owned()),
+        (None, None) => Some("set value_env = \"VARIABLE\", or value".to_owned()),
         (Some(value), _) if value.reveal().len() < SHORTEST_TOKEN => {
             Some(format!("a token needs {SHORTEST_TOKEN} characters at least"))
         }

@@ -29,7 +29,7 @@ use crate::{text_arg, usage, voice};
 use hold::{End, Hold};
 use show::Show;
 
-/// What a run is told that waits for an answer nobody is there to give.
+/// The exit code of a run that waits for an answer that nobody gives.
 pub(crate) const WAITS: u8 = 3;
 
 /// What is argued, by whom, and how.
@@ -148,7 +148,7 @@ enum Begin {
     Again,
 }
 
-/// Holds the debate, says what it came to, and lets go of everything.
+/// Runs the debate, shows the result, and releases everything.
 async fn finish(
     config: &Config,
     running: &Running,

@@ -118,7 +118,7 @@ impl Show {
             matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
         };
         if !log.last().is_some_and(|event| is_end(event)) {
-            self.say(&format!("Go on with it:    {}\n", config.command(self.play.command())));
+            self.say(&format!("Continue it:      {}\n", config.command(self.play.command())));
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Client {
             Self::ClaudeCode => PathBuf::from(".mcp.json"),
             Self::Vscode => PathBuf::from(".vscode/mcp.json"),
             Self::Cursor => {
-                let home = config.home_dir().context("there is no home directory; set HOME")?;
+                let home = config.home_dir().context("no home directory; set HOME")?;
                 home.join(".cursor/mcp.json")
             }
         })
@@ -102,11 +102,11 @@ fn entry(config: &Config) -> anyhow::Result<Value> {
 fn with_entry(old: Option<&str>, list: &str, entry: &Value) -> anyhow::Result<String> {
     let settings = match old.map(str::trim).filter(|text| !text.is_empty()) {
         None => Value::Object(Map::new()),
-        Some(text) => serde_json::from_str(text).context("it is no plain JSON")?,
+        Some(text) => serde_json::from_str(text).context("invalid JSON")?,
     };
-    let Value::Object(mut settings) = settings else { bail!("it is no JSON object") };
+    let Value::Object(mut settings) = settings else { bail!("not a JSON object") };
     let servers = settings.entry(list).or_insert_with(|| json!({}));
-    let Value::Object(servers) = servers else { bail!("its {list} is no object") };
+    let Value::Object(servers) = servers else { bail!("{list} is not an object") };
     servers.insert(NAME.to_owned(), entry.clone());
     Ok(format!("{}\n", serde_json::to_string_pretty(&Value::Object(settings))?))
 }
@@ -119,7 +119,7 @@ fn by_hand(file: &Path, client: Client, entry: &Value) -> String {
     )
 }
 
-/// The settings as they are; nothing where there are none. Settings behind a link are not touched:
+/// The settings as they are; `None` if the file does not exist. Settings behind a link are not touched:
 /// a directory of somebody else could point it at any file.
 fn read(file: &Path) -> anyhow::Result<Option<String>> {
     let directory = file.parent().filter(|path| !path.as_os_str().is_empty());

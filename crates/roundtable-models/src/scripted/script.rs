@@ -76,6 +76,8 @@ pub struct Reply {
     pub chunk_chars: usize,
     /// A gate to wait at.
     pub gate: Option<String>,
+    /// A gate to wait at after the first piece.
+    pub middle_gate: Option<String>,
     /// How it fails.
     pub fails: Option<Fails>,
 }
@@ -107,6 +109,13 @@ impl Reply {
     #[must_use]
     pub fn in_pieces(mut self, chars: usize, delay_ms: u64) -> Self {
         (self.chunk_chars, self.chunk_delay_ms) = (chars, delay_ms);
+        self
+    }
+
+    /// The same answer, with a gate between its first piece and the others.
+    #[must_use]
+    pub fn with_middle_gate(mut self, gate: &str) -> Self {
+        self.middle_gate = Some(gate.to_owned());
         self
     }
 

@@ -30,6 +30,15 @@ use crate::wire::Answers;
 pub(crate) struct By<'a> {
     pub caller: Caller,
     pub watch: &'a dyn Watch,
+    /// Whether to answer as soon as the request is stored, without waiting for the round.
+    pub at_once: bool,
+}
+
+impl By<'_> {
+    /// How long the caller waits for a round.
+    fn wait_budget(&self, app: &App) -> Duration {
+        if self.at_once { Duration::ZERO } else { app.limits.wait_budget }
+    }
 }
 
 /// What a caller is told whose input was not used, because the answer to an earlier call came first.
@@ -47,7 +56,7 @@ pub(crate) async fn start(
     key: Option<Key>,
     by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
-    let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
+    let mut within = pin!(tokio::time::sleep(by.wait_budget(app)));
     asked.check()?;
     let mut debate =
         app.sessions.new_debate(caller, &asked.topic).mode(asked.mode.unwrap_or_default().into());
@@ -89,7 +98,7 @@ pub(crate) async fn go_on(
     key: Option<Key>,
     by: By<'_>,
 ) -> Result<RoundAnswer, Problem> {
-    let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
+    let mut within = pin!(tokio::time::sleep(by.wait_budget(app)));
     let debate = app.sessions.debate(session);
     if session.listed().parked.is_some() {
         app.stored(debate.session().try_again()).await?;

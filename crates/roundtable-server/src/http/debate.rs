@@ -7,7 +7,8 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json};
-use http::StatusCode;
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderValue, StatusCode};
 use roundtable::core::id::SessionId;
 use serde::Deserialize;
 
@@ -54,13 +55,13 @@ pub(crate) fn routes() -> Vec<Route> {
         write::<Start, RoundAnswer>(
             "/api/debates",
             "startDebate",
-            "Starts a debate and runs its first round.",
+            "Starts a debate and runs its first round. With the header `Prefer: respond-async`, the answer is 202 as soon as the debate is stored.",
             post(start),
         ),
         write::<GoOn, RoundAnswer>(
             "/api/debates/{id}/continue",
             "continueDebate",
-            "Runs the next round of a debate, or answers with the one that is running.",
+            "Runs the next round of a debate, or answers with the one that is running. With the header `Prefer: respond-async`, the answer is 202 as soon as the request is stored.",
             post(go_on),
         ),
         write::<SumUp, SynthesisAnswer>(
@@ -121,29 +122,65 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The answer to a call for a round: 202 while it is under way.
-fn respond(answer: RoundAnswer) -> Response {
-    let status =
-        if answer.status == Status::Running { StatusCode::ACCEPTED } else { StatusCode::OK };
-    (status, Json(answer)).into_response()
+/// The answer to a call for a round: 202 while it is under way, with where to read it.
+fn respond(answer: RoundAnswer, asked: Preference) -> Response {
+    let is_running = answer.status == Status::Running;
+    let status = if is_running { StatusCode::ACCEPTED } else { StatusCode::OK };
+    let location = format!("/api/sessions/{}", answer.session_id);
+    let mut response = (status, Json(answer)).into_response();
+    let headers = response.headers_mut();
+    if let (true, Ok(location)) = (is_running, HeaderValue::from_str(&location)) {
+        headers.insert(LOCATION, location);
+    }
+    if asked.at_once {
+        headers.insert("preference-applied", HeaderValue::from_static(RESPOND_ASYNC));
+    }
+    response
+}
+
+/// The preference of a client that does not want to wait (RFC 7240).
+const RESPOND_ASYNC: &str = "respond-async";
+
+/// What a request prefers. Preferences that the server does not know are ignored, as the RFC says.
+#[derive(Clone, Copy)]
+struct Preference {
+    at_once: bool,
+}
+
+impl Preference {
+    fn of(headers: &HeaderMap) -> Self {
+        let values = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+        let mut named = values.flat_map(|value| value.split(','));
+        let at_once = named.any(|one| {
+            let name = one.split([';', '=']).next().unwrap_or_default();
+            name.trim().eq_ignore_ascii_case(RESPOND_ASYNC)
+        });
+        Self { at_once }
+    }
 }
 
 async fn start(
     State(app): State<App>,
     Extension(caller): Extension<Principal>,
+    headers: HeaderMap,
     Keyed { asked, key }: Keyed<Start>,
 ) -> Result<Response, Problem> {
-    let by = By { caller: Caller::Http, watch: &Silent::default() };
-    Ok(respond(debate::start(&app, &caller, asked, key, by).await?))
+    let preference = Preference::of(&headers);
+    let at_once = preference.at_once;
+    let by = By { caller: Caller::Http, watch: &Silent::default(), at_once };
+    Ok(respond(debate::start(&app, &caller, asked, key, by).await?, preference))
 }
 
 async fn go_on(
     State(app): State<App>,
     session: Authorized<SessionId>,
+    headers: HeaderMap,
     Keyed { asked, key }: Keyed<GoOn>,
 ) -> Result<Response, Problem> {
-    let by = By { caller: Caller::Http, watch: &Silent::default() };
-    Ok(respond(debate::go_on(&app, &session, asked, key, by).await?))
+    let preference = Preference::of(&headers);
+    let at_once = preference.at_once;
+    let by = By { caller: Caller::Http, watch: &Silent::default(), at_once };
+    Ok(respond(debate::go_on(&app, &session, asked, key, by).await?, preference))
 }
 
 async fn synthesize(

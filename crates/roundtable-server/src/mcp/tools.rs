@@ -218,7 +218,7 @@ impl Calling<'_> {
     async fn answer(&self, request: CallToolRequestParams) -> Result<CallToolResponse, Problem> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         check(&arguments)?;
-        let by = By { caller: Caller::mcp(self.app), watch: self.watch };
+        let by = By { caller: Caller::mcp(self.app), watch: self.watch, at_once: false };
         let Some(state) = request.request_state else {
             let headers = self.context.extensions.get::<Parts>().map(|parts| &parts.headers);
             let name = &request.name;
@@ -282,7 +282,7 @@ impl Calling<'_> {
         let session = self.authorized(waiting).await?;
         let after_round = Some(waiting.round_number.saturating_sub(1));
         let asked = GoOn { after_round, ..GoOn::default() };
-        let by = By { caller: Caller::mcp(self.app), watch: self.watch };
+        let by = By { caller: Caller::mcp(self.app), watch: self.watch, at_once: false };
         let mut answer = debate::go_on(self.app, &session, asked, None, by).await?;
         answer.warnings.extend(warnings);
         value(answer)

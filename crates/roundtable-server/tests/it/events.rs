@@ -97,18 +97,25 @@ async fn f23_a_position_beyond_the_end_or_of_another_session_is_refused() {
 
 #[tokio::test]
 async fn what_is_being_said_is_heard_before_it_is_finished() {
-    let script =
-        Script::default().voice("ada", [Reply::text("Ab").in_pieces(1, 0).at_gate("speak")]);
+    let script = Script::default()
+        .voice("ada", [Reply::text("Ab").in_pieces(1, 0).with_middle_gate("speak")]);
     let running = kit::local(script).await;
     let session = kit::session(&running.engine, None, "x").await;
     let mut events = get(running.address, &path(&session)).stream().await;
     session.say("Go.").await.expect("accepted");
-    let mut names = Vec::new();
+    let (mut names, mut turn) = (Vec::new(), serde_json::Value::Null);
     loop {
         let event = events.next().await.expect("an event");
         let kind = event.data["kind"].as_str().unwrap_or(&event.name).to_owned();
-        if kind == "model_call_started" {
+        // The rest is said only after a reader has received the beginning.
+        if kind == "delta" && !names.contains(&kind) {
+            assert_eq!((&event.data["text"], &event.data["offset"]), (&"A".into(), &0.into()));
+            assert_eq!(event.data["agentId"], "agt_ada");
+            assert_eq!(event.data["turnId"], turn);
             running.model.gates().open("speak");
+        }
+        if kind == "turn_started" {
+            turn = event.data["turn"].clone();
         }
         let done = kind == "round_closed";
         names.push(kind);
@@ -117,10 +124,9 @@ async fn what_is_being_said_is_heard_before_it_is_finished() {
         }
     }
     let at = |wanted: &str| names.iter().position(|name| name == wanted);
-    assert!(at("model_call_started") < at("model_call_finished"), "{names:?}");
-    if let Some(delta) = at("delta") {
-        assert!(Some(delta) < at("model_call_finished"), "{names:?}");
-    }
+    let (started, delta) = (at("model_call_started"), at("delta"));
+    assert!(delta.is_some() && started < delta, "{names:?}");
+    assert!(delta < at("model_call_finished"), "{names:?}");
     running.stop().await;
 }
 

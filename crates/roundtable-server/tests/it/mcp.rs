@@ -58,6 +58,8 @@ async fn every_tool_answers_what_its_output_schema_says() {
     let listed = caller.rpc("tools/list", json!({})).await;
     let started = caller.tool("start_roundtable", topic()).await.expect("a round");
     let id = &started["sessionId"];
+    let active = caller.tool("start_roundtable", topic()).await.expect("a round");
+    let active = &active["sessionId"];
     let agent = &started["agentResponses"][0]["agentId"];
     let calls = [
         ("get_agents", json!({})),
@@ -72,19 +74,13 @@ async fn every_tool_answers_what_its_output_schema_says() {
         ("synthesize_debate", json!({ "sessionId": id })),
         ("continue_roundtable", json!({ "sessionId": id, "afterRound": 1 })),
         ("start_roundtable", topic()),
-        ("control_session", json!({ "sessionId": id, "action": "stop" })),
+        // The other debate is over by now, and a debate that is over cannot be stopped.
+        ("control_session", json!({ "sessionId": active, "action": "stop" })),
     ];
     let mut seen = std::collections::BTreeSet::new();
     for (name, arguments) in calls {
-        let answer = match caller.tool(name, arguments).await {
-            Ok(answer) => answer,
-            Err(refused) => {
-                assert_eq!(name, "control_session", "{}", refused.error);
-                assert!(refused.error.contains("completed"), "{}", refused.error);
-                seen.insert(name);
-                continue;
-            }
-        };
+        let answer = caller.tool(name, arguments).await;
+        let answer = answer.unwrap_or_else(|refused| panic!("{name}: {}", refused.error));
         let tools = listed["result"]["tools"].as_array().unwrap();
         let schema = &tools.iter().find(|tool| tool["name"] == name).unwrap()["outputSchema"];
         let problems: Vec<String> = jsonschema::validator_for(schema)

@@ -41,6 +41,8 @@ pub enum Rule {
     I4,
     /// What a reader received is a duplicate-free copy of the log.
     I5,
+    /// An event is seen only by those allowed on its session.
+    I6,
     /// State rebuilt from the log equals live state.
     I7,
     /// The log and the provider agree on every call and its usage.
@@ -108,6 +110,8 @@ pub struct Execution {
 pub struct Reading {
     /// Of which session.
     pub session: SessionId,
+    /// The reader's tenant: it may read only the sessions of that tenant.
+    pub tenant: Option<String>,
     /// Where it began to read.
     pub from: Seq,
     /// The events, as they came.

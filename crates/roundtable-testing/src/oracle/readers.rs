@@ -1,14 +1,30 @@
-//! I5: what readers received.
+//! I5: what readers received. I6: whether they were allowed to.
 
 use std::sync::Arc;
 
-use roundtable_core::event::{Event, Seq};
+use roundtable_core::event::{Body, Event, Seq, SessionEvent};
+
+use roundtable_backend::StoredEvent;
 
 use super::{Evidence, Findings, Reading, Rule, Violation};
 
 pub(super) fn check(evidence: &Evidence, found: &mut Findings) {
     for reading in &evidence.readings {
         let log = evidence.lineage(&reading.session);
+        let owner = log.first().and_then(|event| owner(event));
+        found.check(reading.events.is_empty() || owner == reading.tenant, Rule::I6, || {
+            let tenant = &reading.tenant;
+            format!("{}: owned by {owner:?}, and read by {tenant:?}", reading.session)
+        });
+        // Events of one session that arrive in the feed of another one were never allowed there.
+        for event in reading.events.iter().filter(|event| !log.contains(event)) {
+            let has = |stored: &[StoredEvent]| stored.iter().any(|it| it.event == *event);
+            let other = evidence.logs.iter().find(|(_, stored)| has(stored));
+            if let Some((other, _)) = other {
+                let what = format!("{}: received event {} of {other}", reading.session, event.seq);
+                found.0.push(Violation { rule: Rule::I6, what });
+            }
+        }
         if let Some(difference) = first_difference(reading, &log) {
             found.0.push(difference);
             continue;
@@ -18,6 +34,14 @@ pub(super) fn check(evidence: &Evidence, found: &mut Findings) {
         found.check(last >= head, Rule::I5, || {
             format!("{}: a reader came to rest at {last}; the log ends at {head}", reading.session)
         });
+    }
+}
+
+/// The tenant that a session belongs to: its first event names it.
+fn owner(first: &Event) -> Option<String> {
+    match &first.body {
+        Body::Session(SessionEvent::SessionOpened(opening)) => opening.tenant.clone(),
+        _ => None,
     }
 }
 

@@ -276,6 +276,12 @@ fn i5_a_reader_that_saw_what_was_never_committed_is_found() {
 }
 
 #[test]
+fn i6_a_reader_of_another_tenant_is_found() {
+    let rules = broken(|evidence| evidence.readings[1].tenant = Some("other".to_owned()));
+    assert_eq!(rules, [Rule::I6]);
+}
+
+#[test]
 fn i7_a_state_that_is_not_the_fold_of_its_log_is_found() {
     let rules = broken(|evidence| evidence.states[0].last_message += 1);
     assert_eq!(rules, [Rule::I7]);

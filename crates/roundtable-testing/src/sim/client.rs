@@ -79,7 +79,8 @@ impl Client {
 
     /// What it read.
     pub fn reading(&self) -> Reading {
-        Reading { session: self.session.clone(), from: Seq(1), events: self.events.clone() }
+        let (session, events) = (self.session.clone(), self.events.clone());
+        Reading { session, tenant: None, from: Seq(1), events }
     }
 
     /// In one line, what it is at.

@@ -29,7 +29,7 @@ pub struct People {
 /// A reading from the first event on.
 pub fn reading(session: &SessionId, events: Vec<Event>) -> Reading {
     let events = events.into_iter().map(Arc::new).collect();
-    Reading { session: session.clone(), from: Seq(1), events }
+    Reading { session: session.clone(), tenant: None, from: Seq(1), events }
 }
 
 /// Checks a directory that has come to rest: by the oracle, and by one that knows only the file.

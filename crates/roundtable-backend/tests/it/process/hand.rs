@@ -28,9 +28,8 @@ fn obeys() {
         .expect("a runtime");
     match serde_json::from_str(&role).expect("a role") {
         Role::Node(role) => runtime.block_on(serve(&role)),
-        Role::Migrate { directory, step, statements } => {
-            migration::begin(Path::new(&directory), step, statements);
-            std::process::abort();
+        Role::Migrate { directory, statements } => {
+            migration::kill::open_and_die(Path::new(&directory), statements);
         }
         Role::Embed { directory, batches } => {
             runtime.block_on(vectors::die_while_putting(Path::new(&directory), batches));

@@ -35,7 +35,7 @@ pub enum Role {
     /// A process with an engine.
     Node(NodeRole),
     /// A process that dies in the middle of making the file, after so many statements of a step.
-    Migrate { directory: String, step: usize, statements: usize },
+    Migrate { directory: String, statements: usize },
     /// A process that puts so many batches of vectors, and dies while it puts one more.
     Embed { directory: String, batches: u32 },
     /// A process that appends to sessions of its own, as fast as it can, so many times.

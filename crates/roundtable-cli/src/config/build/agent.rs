@@ -26,7 +26,7 @@ impl Config {
             several => {
                 let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
                 let what = format!(
-                    "which agent? Say --agent NAME, or agent under [defaults]; there are {}",
+                    "which agent? Pass --agent NAME, or set agent under [defaults]; configured agents: {}",
                     names.join(", ")
                 );
                 let key = Key::default();
@@ -78,7 +78,7 @@ impl Config {
             None if self.file.agents.is_empty() && id == ASSISTANT => &usual,
             None => {
                 let known = self.file.agents.keys().map(String::as_str);
-                let what = format!("there is no agent \"{id}\"{}", hint(id, known));
+                let what = format!("unknown agent \"{id}\"{}", hint(id, known));
                 return Err(self.mistake(self.where_named(id), what).into());
             }
         };
@@ -117,7 +117,7 @@ impl Config {
             let key = Key::of(["agents", id, "tools"]).join(&index.to_string());
             toolbox.declare(name).ok_or_else(|| {
                 let what = toolbox.why_not(name).or_else(|| self.unknown_tool(name));
-                let what = what.unwrap_or_else(|| format!("there is no tool \"{name}\""));
+                let what = what.unwrap_or_else(|| format!("unknown tool \"{name}\""));
                 self.mistake(key, what).into()
             })
         };

@@ -21,7 +21,7 @@ impl Config {
     pub fn debaters(&self, named: &[String], made: bool) -> Result<Vec<String>, Mistakes> {
         let known = || self.file.agents.keys().map(String::as_str);
         if let Some(id) = named.iter().find(|id| !self.file.agents.contains_key(*id)) {
-            let what = format!("there is no agent \"{id}\"{}", hint(id, known()));
+            let what = format!("unknown agent \"{id}\"{}", hint(id, known()));
             let key = Key::of(["defaults", "agent"]);
             return Err(Mistake { origin: Origin::Flag("--agent"), key, what }.into());
         }

@@ -34,7 +34,7 @@ impl Config {
         let model = |link: &Link| -> Result<Arc<dyn Model>, Mistakes> {
             match link {
                 Link::Host => {
-                    let what = "the model of an MCP client speaks in `roundtable mcp` and `roundtable serve` only, and has no fallback";
+                    let what = "the model `host` works only in `roundtable mcp` and `roundtable serve`, and without fallbacks";
                     Err(self.about_model(name, what.to_owned()))
                 }
                 Link::Scripted => Ok(Arc::new(Voices)),
@@ -84,7 +84,7 @@ impl Config {
         let variables = named.map_or(variables, |named| vec![named]);
         match variables.as_slice() {
             [] => format!(
-                "{vendor} needs a key; say key_env = \"VARIABLE\" under [providers.{vendor}]"
+                "{vendor} needs a key; set key_env = \"VARIABLE\" under [providers.{vendor}]"
             ),
             names => format!("{vendor} needs a key; set {}", names.join(" or ")),
         }
