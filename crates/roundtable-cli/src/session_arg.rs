@@ -25,7 +25,9 @@ impl FromStr for SessionArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let start = text.strip_prefix("ses_").unwrap_or(text);
         let is_id = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        match start.is_empty() || start.len() > 64 || !start.chars().all(is_id) {
+        const OTHERS: [&str; 8] = ["rnd_", "trn_", "itr_", "tcl_", "agt_", "evt_", "ctx_", "cmd_"];
+        let is_other = OTHERS.iter().any(|other| start.starts_with(other));
+        match is_other || start.is_empty() || start.len() > 64 || !start.chars().all(is_id) {
             true => Err("expected a session id like ses_01a1…, or the start of one".to_owned()),
             false => Ok(Self(start.to_owned())),
         }
@@ -71,7 +73,7 @@ mod tests {
         for good in ["ses_01a1ee2b", "01a1ee2b", "a", "my-session"] {
             assert!(good.parse::<SessionArg>().is_ok(), "{good}");
         }
-        for bad in ["", "ses_", "../x", "a b", "%", "*", &"x".repeat(65)] {
+        for bad in ["", "ses_", "trn_1", "../x", "a b", "%", "*", &"x".repeat(65)] {
             assert!(bad.parse::<SessionArg>().is_err(), "{bad}");
         }
     }

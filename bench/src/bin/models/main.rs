@@ -81,9 +81,9 @@ async fn compare(report: &mut Report, address: &str, kept: Kept) -> anyhow::Resu
     };
     let pair = Pair::start(address, kept).await?;
     let name = format!("W1 one turn of {TOKENS} tokens");
-    add(&name, pair.turns("long", TURNS).await?, TURNS, Some(1.3));
+    add(&name, pair.turns("long", TURNS).await?, TURNS, None);
     let name = format!("W1 one turn of {WORDS} tokens");
-    add(&name, pair.turns("turn", TURNS).await?, TURNS, None);
+    add(&name, pair.turns("turn", TURNS).await?, TURNS, Some(1.3));
     let name = format!("W1 one turn of {WORDS} tokens at {LATENCY:?}");
     add(&name, pair.turns("slow", SLOW_TURNS).await?, SLOW_TURNS, None);
     let iterations = LOOPS * (CALLS as usize + 1);

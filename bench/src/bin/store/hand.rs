@@ -1,7 +1,7 @@
 //! What appends are compared with: a loop written by hand that puts the same rows into the same
 //! tables of a copy of the same file, one transaction for the next commit of every session. It
-//! makes the text of the bodies and has everything else ready: no hashes, no fence, no savepoints,
-//! nobody who waits.
+//! has all values ready, or encodes the bodies as JSON first; either way no hashes, no fence, no
+//! savepoints, nobody who waits.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,6 +18,14 @@ struct Event {
     texts: [String; 7],
     numbers: [i64; 3],
     salt: Vec<u8>,
+    body: String,
+}
+
+/// Whether the bodies of events are JSON text before the clock starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Bodies {
+    Ready,
+    Encoded,
 }
 
 /// What one session has in one transaction.
@@ -25,10 +33,11 @@ struct Portion<'a> {
     commit: &'a Commit,
     events: &'a [Event],
     text: &'a str,
+    bodies: Bodies,
 }
 
 fn events(connection: &Connection) -> rusqlite::Result<Vec<Event>> {
-    let sql = "SELECT id, kind, round, turn, iteration, tool_call, digest, hash, epoch, at, version, salt \
+    let sql = "SELECT id, kind, round, turn, iteration, tool_call, digest, hash, epoch, at, version, salt, body \
                FROM event ORDER BY id";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| {
@@ -37,20 +46,25 @@ fn events(connection: &Connection) -> rusqlite::Result<Vec<Event>> {
             *text = row.get(index + 1)?;
         }
         let numbers = [row.get(8)?, row.get(9)?, row.get(10)?];
-        Ok(Event { id: row.get(0)?, texts, numbers, salt: row.get(11)? })
+        Ok(Event { id: row.get(0)?, texts, numbers, salt: row.get(11)?, body: row.get(12)? })
     })?;
     rows.collect()
 }
 
 /// Writes to `copy` what `stored` has more than it, and returns how long one append took in the end.
-pub fn by_hand(stored: &Path, copy: &Path, load: &Load) -> anyhow::Result<Duration> {
+pub fn by_hand(
+    stored: &Path,
+    copy: &Path,
+    load: &Load,
+    bodies: Bodies,
+) -> anyhow::Result<Duration> {
     let events = events(&Connection::open(stored.join("roundtable.db"))?)?;
     let connection = Connection::open(copy.join("roundtable.db"))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "secure_delete", true)?;
     connection.set_prepared_statement_cache_capacity(64);
-    let transactions = transactions(&events, load);
+    let transactions = transactions(&events, load, bodies);
     let started = Instant::now();
     for transaction in &transactions {
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -63,7 +77,7 @@ pub fn by_hand(stored: &Path, copy: &Path, load: &Load) -> anyhow::Result<Durati
 }
 
 /// The next commit of every session, again and again.
-fn transactions<'a>(events: &'a [Event], load: &'a Load) -> Vec<Vec<Portion<'a>>> {
+fn transactions<'a>(events: &'a [Event], load: &'a Load, bodies: Bodies) -> Vec<Vec<Portion<'a>>> {
     let mut transactions: Vec<Vec<Portion<'_>>> = Vec::new();
     let mut rest = events;
     for (talk, commits) in &load.talks {
@@ -74,7 +88,7 @@ fn transactions<'a>(events: &'a [Event], load: &'a Load) -> Vec<Vec<Portion<'a>>
                 transactions.push(Vec::new());
             }
             if index > 0 {
-                transactions[index - 1].push(Portion { commit, events, text: talk.text() });
+                transactions[index - 1].push(Portion { commit, events, text: talk.text(), bodies });
             }
         }
     }
@@ -90,13 +104,14 @@ impl Portion<'_> {
         let sql = "INSERT INTO event (id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
         let mut statement = connection.prepare_cached(sql)?;
-        for (Event { id, texts, numbers, salt }, event) in
+        for (Event { id, texts, numbers, salt, body }, event) in
             self.events.iter().zip(&self.commit.events)
         {
-            let body = event
-                .body
-                .to_parts()
-                .map_or_else(|_| String::new(), |(_, _, data)| data.to_string());
+            let encoded = (self.bodies == Bodies::Encoded).then(|| {
+                let parts = event.body.to_parts();
+                parts.map_or_else(|_| String::new(), |(_, _, data)| data.to_string())
+            });
+            let body = encoded.as_ref().unwrap_or(body);
             let [kind, round, turn, iteration, tool_call, digest, hash] = texts;
             let [epoch, at, version] = numbers;
             statement.execute(params![

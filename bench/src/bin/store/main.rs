@@ -9,6 +9,7 @@ mod turn;
 
 use std::time::Duration;
 
+use hand::Bodies;
 use roundtable_bench::{Report, Row, median, plot};
 
 /// The same as the product's.
@@ -47,21 +48,32 @@ async fn measure() -> anyhow::Result<()> {
 
 /// Durable appends per second, against a loop written by hand.
 async fn appends(report: &mut Report, sessions: usize, turns: usize) -> anyhow::Result<()> {
-    let (mut ours, mut hand) = (Vec::new(), Vec::new());
+    let (mut ours, mut hand, mut encoded) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TIMES {
         let load = append::Load::new(sessions, turns);
         let (stored, copy) = (tempfile::tempdir()?, tempfile::tempdir()?);
         ours.push(append::ours(stored.path(), &load, copy.path()).await?);
-        hand.push(hand::by_hand(stored.path(), copy.path(), &load)?);
+        let second = tempfile::tempdir()?;
+        let name = "roundtable.db";
+        std::fs::copy(copy.path().join(name), second.path().join(name))?;
+        hand.push(hand::by_hand(stored.path(), copy.path(), &load, Bodies::Ready)?);
+        encoded.push(hand::by_hand(stored.path(), second.path(), &load, Bodies::Encoded)?);
     }
-    let (ours, hand) = (median(ours), median(hand));
+    let (ours, hand, encoded) = (median(ours), median(hand), median(encoded));
     let rate = |each: Duration| 1.0 / each.as_secs_f64();
     report.add(Row {
         name: format!("durable appends, {sessions} sessions at once"),
         figure: format!("{:.0}/s", rate(ours)),
-        against: format!("written by hand {:.0}/s", rate(hand)),
+        against: format!("written by hand, all values ready, {:.0}/s", rate(hand)),
         ratio: ours.as_secs_f64() / hand.as_secs_f64(),
         aim: (sessions >= 64).then_some(1.25),
+    });
+    report.add(Row {
+        name: format!("durable appends, {sessions} sessions at once, JSON on both sides"),
+        figure: format!("{:.0}/s", rate(ours)),
+        against: format!("written by hand, bodies encoded, {:.0}/s", rate(encoded)),
+        ratio: ours.as_secs_f64() / encoded.as_secs_f64(),
+        aim: None,
     });
     Ok(())
 }

@@ -215,7 +215,11 @@ impl Talk {
             self.show.undecided(request);
             return Ok(());
         };
+        self.approvals.pop_front();
         self.session.provide(vec![decided]).await?;
+        if let Some(next) = self.approvals.front() {
+            self.show.approval(next);
+        }
         Ok(())
     }
 

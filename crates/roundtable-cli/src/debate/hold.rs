@@ -231,7 +231,12 @@ impl Hold {
                         self.show.undecided(&request);
                         continue;
                     };
+                    self.approvals.pop_front();
                     let receipt = self.debate.provide(vec![decided]).await?;
+                    match self.approvals.front() {
+                        Some(next) => self.show.approval(next),
+                        None => self.show.answered(),
+                    }
                     receipt.warnings.iter().for_each(|warning| self.show.note(warning));
                 }
             }

@@ -82,8 +82,12 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let signals = Signals::listen().context("listening to signals")?;
     let trouble = Trouble::new(options.json);
     let topic = text_arg::or_stdin(options.topic.as_deref(), "the topic")?;
-    let makes = options.agents.is_some() || !options.perspectives.is_empty();
-    let seats = config.debaters(&options.agent, makes)?;
+    let seats = config.debaters(&options.agent, options.agents.is_some())?;
+    // Perspectives make agents, unless every configured agent gets exactly one.
+    let is_made = options.agent.is_empty()
+        && !options.perspectives.is_empty()
+        && options.perspectives.len() != seats.len();
+    let seats = if is_made { Vec::new() } else { seats };
     if seats.len() == 1 {
         return Err(usage::error(
             "a debate needs 2 to 10 agents; repeat --agent, or pass --agents N",

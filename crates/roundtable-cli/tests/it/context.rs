@@ -162,7 +162,7 @@ fn r000_18_a_missing_or_ended_session_is_named_before_what_is_pending() {
     let (_provider, home) = asking();
     typing(&home, &DEBATE, "");
     let nobody = typing(&home, &["continue", "ses_nobody"], "");
-    assert!(nobody.err.contains("there is no session ses_nobody"), "{}", nobody.err);
+    assert!(nobody.err.contains("no session nobody"), "{}", nobody.err);
     let session = home.session();
     let config = home.path().with_file_name("roundtable.toml");
     let (server, url) = serve::serve(&home, &["--config", config.to_str().unwrap()]);

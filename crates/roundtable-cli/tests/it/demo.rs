@@ -152,7 +152,7 @@ fn a_signal_drains_what_runs_is_finished_and_recorded() {
     assert_eq!(count("model_call_started"), count("model_call_finished"), "{log}");
     assert_eq!(count("model_call_interrupted"), 0);
     assert_eq!(count("round_closed"), 0, "the round goes on when the engine is back");
-    assert!(log.contains("\nGo on with it:    roundtable demo --data-dir "), "{log}");
+    assert!(log.contains("\nContinue it:      roundtable demo --data-dir "), "{log}");
     home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
     let log = home.run(&["show", &home.session()]).ok();
     assert!(!log.contains("model_call_interrupted"), "{log}");

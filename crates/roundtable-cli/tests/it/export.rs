@@ -36,7 +36,7 @@ fn an_exported_debate_can_be_imported_elsewhere_and_reads_the_same() {
     assert_eq!(rounds(&first), rounds(&second));
     assert!(first == std::fs::read_to_string(&file).unwrap(), "a file has what is printed");
     let err = other.run(&["continue", &copy]).failed();
-    assert!(err.contains("was imported, to be read"), "{err}");
+    assert!(err.contains("was imported and is read-only"), "{err}");
     other.assert_sound();
 }
 
@@ -51,7 +51,12 @@ fn what_is_no_debate_is_refused_and_leaves_no_trace() {
     home.run(&["ask", "Hello?"]);
     let chat = home.session();
     let err = home.run(&["export", &chat]).failed();
-    assert!(err.contains(&format!("{chat} is no debate; `roundtable show {chat} --json")), "{err}");
+    assert!(
+        err.contains(&format!(
+            "{chat} is not a debate\nhint: print its events with `roundtable show {chat} --json"
+        )),
+        "{err}"
+    );
     let err = home.run(&["export", "ses_gone"]).failed();
-    assert!(err.starts_with("error: there is no session ses_gone; the newest are:"), "{err}");
+    assert!(err.starts_with("error: no session gone\nhint: the newest sessions are:"), "{err}");
 }

@@ -62,9 +62,7 @@ fn a_debate_on_the_local_model_reads_well_and_its_minutes_say_who_spoke() {
     let ran = run(&home, &["--mode", "collaborative"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(ran.err.matches("demonstration model").count(), 1, "once: {}", ran.err);
-    assert!(
-        ran.err.starts_with("The panel speaks through local/smollm2-135m (--model says so).\n")
-    );
+    assert!(ran.err.starts_with("Model: local/smollm2-135m (set by --model)\n"));
     for heading in ["Ada · synthesizer · local", "Ben · analyst · local"] {
         assert!(
             ran.out.contains(&format!("\n{heading}/smollm2-135m:\n"))
@@ -73,7 +71,7 @@ fn a_debate_on_the_local_model_reads_well_and_its_minutes_say_who_spoke() {
             ran.out
         );
     }
-    assert!(ran.out.contains("\nDecision: check it first: agreement "), "{}", ran.out);
+    assert!(ran.out.contains("\nRecommendation: verify (agreement "), "{}", ran.out);
     assert!(!ran.out.contains('{') && !ran.out.contains("stance"), "no data: {}", ran.out);
     let minutes = home.run_with(&[], &["export", &home.session()]).ok();
     let told = "\n\n**Ada, Ben:** This is a small demonstration model that runs on this machine";

@@ -31,6 +31,7 @@ mod poisoned;
 mod price;
 mod private;
 mod provider;
+mod refusals;
 mod screen;
 mod secrets;
 mod serve;

@@ -22,12 +22,12 @@ fn fetch(home: &Home, path: &str, more: &[(&str, &str)], arguments: &[&str]) -> 
 fn what_is_missing_is_listed_with_the_command_that_gets_it() {
     let home = Home::new();
     let out = home.run(&["models"]).ok().replace(&home.path().display().to_string(), "DATA");
-    insta::assert_snapshot!(out, @"
-    SmolLM2-135M-Instruct.Q4_1.gguf        98.4 MB  missing  Apache-2.0
-    all-MiniLM-L6-v2/model.safetensors     90.9 MB  missing  Apache-2.0
-    all-MiniLM-L6-v2/vocab.txt              0.2 MB  missing  Apache-2.0
-    all-MiniLM-L6-v2/tokenizer.json         0.5 MB  missing  Apache-2.0
-    They belong into DATA/models; `roundtable models fetch --data-dir DATA` gets what is missing or damaged.
+    insta::assert_snapshot!(out, @r"
+    SmolLM2-135M-Instruct.Q4_1.gguf        98.4 MB  missing    Apache-2.0
+    all-MiniLM-L6-v2/model.safetensors     90.9 MB  missing    Apache-2.0
+    all-MiniLM-L6-v2/vocab.txt              0.2 MB  missing    Apache-2.0
+    all-MiniLM-L6-v2/tokenizer.json         0.5 MB  missing    Apache-2.0
+    Expected in DATA/models. Run `roundtable models fetch --data-dir DATA` to download missing or damaged files.
     Texts are compared by their words, not by meaning (hashed-ngrams-1/512).
     ");
     let lines = home.json(&["models"]);
@@ -96,7 +96,7 @@ fn weights_are_fetched_checked_and_then_there() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
         .map(|line| line["state"].clone())
         .collect();
-    assert_eq!(states, ["there"; 4]);
+    assert_eq!(states, ["installed"; 4]);
     let again = fetch(&home, "/nowhere", &[], &[]).ok();
     let said = format!("Everything is in {}/models.\n", home.path().display());
     let said = said + "Texts are compared by meaning (all-MiniLM-L6-v2/384).\n";
@@ -108,10 +108,10 @@ fn another_directory_and_files_brought_by_hand_are_named_in_the_configuration() 
     let home = Home::new();
     home.write("roundtable.toml", "[local]\ndirectory = \"elsewhere\"\nmodel = \"own.gguf\"\n");
     let out = home.run_with(&[], &["models"]).ok();
-    assert!(out.contains("They belong into elsewhere; "), "{out}");
+    assert!(out.contains("Expected in elsewhere. "), "{out}");
     assert!(out.ends_with("local.model = own.gguf\n"), "{out}");
     let out = home.run_with(&[("ROUNDTABLE_MODELS_DIR", "/somewhere")], &["models"]).ok();
-    assert!(out.contains("They belong into /somewhere; "), "{out}");
+    assert!(out.contains("Expected in /somewhere. "), "{out}");
 }
 
 #[test]
@@ -122,12 +122,12 @@ fn without_a_key_the_local_model_speaks_when_its_weights_are_there_and_says_what
     let ran = home.run_with(&variables, &["ask", "Are cats good?"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.len() > 10 && ran.out.ends_with('\n'), "{}", ran.out);
-    let said = "Assistant speaks through local/smollm2-135m (no vendor is set up, and its weights are there).\n";
+    let said = "Model: local/smollm2-135m (no API key found; the local model is installed)\n";
     assert!(ran.err.starts_with(said), "{}", ran.err);
     assert_eq!(ran.err.matches("demonstration model").count(), 1, "once: {}", ran.err);
     assert!(!ran.out.contains("demonstration"), "not in the answer: {}", ran.out);
     assert!(
-        ran.err.contains("(local/smollm2-135m, ") && ran.err.contains(", $0.000000)"),
+        ran.err.contains("(local/smollm2-135m: 1 model call, ") && ran.err.contains(", no cost)"),
         "{}",
         ran.err
     );
@@ -142,8 +142,7 @@ fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
     let data = home.path().display().to_string();
     assert_eq!(
         refused.replace(&data, "DATA"),
-        "error: the weights of the local model are not there; \
-         `roundtable models fetch --data-dir DATA` gets them\n"
+        "error: the local model is not installed; run `roundtable models fetch --data-dir DATA`\n"
     );
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local/large"]).refused();
     assert_eq!(
@@ -152,7 +151,7 @@ fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
     );
     home.write("roundtable.toml", "[local]\nmodel = \"nowhere.gguf\"\n");
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();
-    assert_eq!(refused, "error: nowhere.gguf is not there; local.model names it\n");
+    assert_eq!(refused, "error: nowhere.gguf does not exist; it is set as local.model\n");
 }
 
 #[test]

@@ -33,6 +33,9 @@ fn a_council_answers_ranks_unseen_and_its_chair_writes_the_verdict() {
     let ran = home.run_with(&[], &COUNCIL);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     insta::assert_snapshot!(ran.out, @r"
+    Topic: Should we begin?
+    Mode: council, 2 agents, 1 round
+    Models: vllm/m
 
     Round 1/1
 
@@ -54,16 +57,18 @@ fn a_council_answers_ranks_unseen_and_its_chair_writes_the_verdict() {
     It is so.
     (YES · confidence 0.90)
 
-    Consensus high, agreement 0.80.
+    Consensus: high (agreement 0.80)
     They differ on the time.
+    Ranking: 1. Ada (mean place 1.00), 2. Ben (mean place 2.00), ranked by 2 members
     Groups: Ada (now); Ben (later).
     Common ground: Something has to be done.
     In dispute: when.
+    Total so far: 6 model calls, 162 tokens, cost unknown
 
     The debate is over: all rounds are done.
-    Decision: act on it: the panel agrees (0.80).
+    Recommendation: proceed (the panel agrees (0.80))
     Verdict: Begin, and look again in spring.
-    It took 6 model calls and 162 tokens.
+    Total: 6 model calls, 162 tokens, cost unknown
     ");
     let asked = provider.received();
     assert_eq!(asked.len(), 6);
@@ -165,7 +170,7 @@ fn every_mode_is_held_to_its_end_without_any_key() {
         // The chair of a council speaks in each round, and once more as the verdict.
         let expected = if mode == "council" { 9 } else { 6 };
         assert_eq!(spoken, expected, "{mode}: {}", ran.out);
-        assert!(ran.out.contains("\nDecision: check it first: "), "{mode}: {}", ran.out);
+        assert!(ran.out.contains("\nRecommendation: verify ("), "{mode}: {}", ran.out);
     }
     home.assert_sound();
 }

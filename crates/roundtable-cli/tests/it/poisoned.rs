@@ -40,5 +40,5 @@ fn s23_a_poisoned_session_is_refused_only_for_what_is_missing() {
     assert!(!refused.err.contains("recursion"), "{}", refused.err);
     // The session is a chat, so there are no minutes of it; it was read to find that out.
     let exported = home.run(&["export", "ses_poisoned"]).failed();
-    assert!(exported.starts_with("error: ses_poisoned is no debate;"), "{exported}");
+    assert!(exported.starts_with("error: ses_poisoned is not a debate\n"), "{exported}");
 }

@@ -31,13 +31,9 @@ fn a_limit_of_money_needs_a_price_and_the_configuration_can_say_it() {
     );
     let ran = home(&provider, PRICE).run_with(&[], &DEBATE);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.contains("\nIt costs at most about $0.0"), "{}", ran.err);
+    assert!(ran.err.contains("\nEstimated cost: at most $0.0"), "{}", ran.err);
     // Two answers and an analysis, 20 tokens in and 7 out each: 3 x (20 x 2.5 + 7 x 10) / 1,000,000.
-    assert!(
-        ran.out.contains("\nIt took 3 model calls and 81 tokens ($0.000360).\n"),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains("\nTotal: 3 model calls, 81 tokens, $0.000360\n"), "{}", ran.out);
     assert_eq!(provider.received().len(), 3);
 }
 

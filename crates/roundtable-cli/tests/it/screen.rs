@@ -84,7 +84,6 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     let (_, panels) = seen.split_once("Round 1/1\n").unwrap();
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
     insta::assert_snapshot!(panels, @r"
-
     ┌ Proponent · scripted
     │ I am Proponent, a scripted voice and not a model: I hold
     │ no position.
@@ -95,13 +94,15 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     │ position.
     └
 
-    Consensus low, agreement 0.20.
+    Consensus: low (agreement 0.20)
     The positions fall into 2 groups: Proponent; Opponent.
+    Reservation: A scripted voice spoke, and no model
+    Total so far: 2 model calls, 841 tokens, cost unknown
 
     The debate is over: all rounds are done.
-    Decision: check it first: agreement 0.20, but: A scripted
-    voice spoke, and no model.
-    It took 2 model calls and 841 tokens.
+    Recommendation: verify (agreement 0.20; A scripted voice
+    spoke, and no model)
+    Total: 2 model calls, 841 tokens, cost unknown
     ");
 }
 
@@ -140,16 +141,16 @@ fn ctrl_c_lets_go_of_the_screen_says_how_to_go_on_and_continue_does() {
     let provider = Provider::start(answers);
     let home = home(&provider);
     // Ben's words come as he says them, and stop; then the keys are pressed, and once more.
-    let steps = "us wait=>\\x03|stops at once=>\\x03";
+    let steps = "us wait=>\\x03|to stop at once=>\\x03";
     let (first, code) = seen(&home, 60, steps, &DEBATE);
     assert_eq!(code, Some(130), "{first}");
     let told = steady(&first);
     let (_, told) = told.split_once("\n┌ Ben · opponent · vllm/m\n│ Let us wait").unwrap();
-    assert!(told.contains("\n└\n\nStopping: what runs is finished and recorded"), "{told}");
-    assert!(told.contains("\nGo on: roundtable continue ses_…"), "{told}");
+    assert!(told.contains("\n└\n\nStopping. Waiting for the answers of Ben"), "{told}");
+    assert!(told.contains("\nContinue: roundtable continue ses_…"), "{told}");
     let (second, code) = seen(&home, 60, "", &["continue", &home.session()]);
     assert_eq!(code, Some(0), "{second}");
-    assert!(second.contains("\nDecision: act on it: the panel agrees (0.80).\n"), "{second}");
+    assert!(second.contains("\nRecommendation: proceed (the panel agrees (0.80))\n"), "{second}");
     home.assert_sound();
 }
 
@@ -157,7 +158,7 @@ fn ctrl_c_lets_go_of_the_screen_says_how_to_go_on_and_continue_does() {
 fn what_an_agent_asks_is_asked_at_the_terminal_and_typed_there() {
     let provider = Provider::start(crate::debate::asking());
     let home = home(&provider);
-    let (seen, code) = seen(&home, 60, "not available):=>Nineteen.\\n", &DEBATE);
+    let (seen, code) = seen(&home, 60, "cannot answer):=>Nineteen.\\n", &DEBATE);
     assert_eq!(code, Some(0), "{seen}");
     assert!(seen.contains("\nAda asks (required): How old is she?\n"), "{seen}");
     assert!(provider.received()[4].body["messages"].to_string().contains("Nineteen."));

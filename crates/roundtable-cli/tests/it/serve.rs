@@ -100,7 +100,7 @@ fn it_says_so_when_the_port_is_taken() {
     let address = url.strip_prefix("http://").unwrap();
     let ran = home.run(&["serve", "--listen", address]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.err.contains("another program may use it"), "{}", ran.err);
+    assert!(ran.err.contains("if another program uses it, pass --listen"), "{}", ran.err);
     signal(&child, "-TERM");
     finish(child);
 }

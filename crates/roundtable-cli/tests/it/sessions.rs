@@ -7,9 +7,15 @@ fn sessions_are_listed_newest_first_with_what_they_are_about() {
     let (home, first) = Home::with_demo();
     home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
     let out = home.run(&["sessions"]).ok();
-    insta::assert_snapshot!(steady(&out), @r"
-    ses_…  debate  completed  2 rounds   Should we move our billing service to Rust this year?
-    ses_…  debate  completed  2 rounds   Should we move our billing service to Rust this year?
+    // The date stands behind the id, which has 36 characters.
+    let dated = |line: &str| {
+        assert!(line[38..54].starts_with("20"), "{line}");
+        format!("{}DATE{}\n", &line[..38], &line[54..])
+    };
+    let listed: String = out.lines().map(dated).collect();
+    insta::assert_snapshot!(steady(&listed), @r"
+    ses_…  2026-11-18 11:15  debate  completed  2 rounds   Should we move our billing service to Rust this year?
+    ses_…  2026-11-18 11:15  debate  completed  2 rounds   Should we move our billing service to Rust this year?
     ");
     let (newest, oldest) = out.split_once('\n').unwrap();
     assert!(oldest.starts_with(&first) && !newest.starts_with(&first));
@@ -21,12 +27,13 @@ fn sessions_are_listed_newest_first_with_what_they_are_about() {
 fn as_json_a_session_is_a_line() {
     let (home, session) = Home::with_demo();
     let out = home.run(&["sessions", "--json"]).ok();
+    let out = steady_times(&out);
     assert_eq!(
         out,
         format!(
-            "{{\"current_round\":2,\"events\":54,\"kind\":\"debate\",\"rounds_completed\":2,\
+            "{{\"created_at\":\"TIME\",\"current_round\":2,\"events\":54,\"kind\":\"debate\",\"rounds_completed\":2,\
              \"session\":\"{session}\",\"status\":\"completed\",\
-             \"topic\":\"Should we move our billing service to Rust this year?\"}}\n"
+             \"topic\":\"Should we move our billing service to Rust this year?\",\"updated_at\":\"TIME\"}}\n"
         )
     );
 }
@@ -63,7 +70,7 @@ fn a_store_without_sessions_is_said_to_have_none() {
     let (home, _) = Home::with_demo();
     home.database().execute_batch("DELETE FROM event; DELETE FROM session").unwrap();
     let out = home.run(&["sessions"]).ok();
-    assert_eq!(out, "There are no sessions yet; `roundtable demo` starts one.\n");
+    assert_eq!(out, "No sessions yet. `roundtable demo` creates one.\n");
     assert_eq!(home.run(&["sessions", "--json"]).ok(), "");
 }
 
@@ -97,4 +104,14 @@ fn a_file_that_is_no_database_is_refused_by_every_command() {
         let file = file.display().to_string();
         assert_eq!(err, format!("error: {file} cannot be used: file is not a database\n"));
     }
+}
+
+/// A line without what differs from run to run.
+fn steady_times(line: &str) -> String {
+    let mut json: serde_json::Value = serde_json::from_str(line).unwrap();
+    for field in ["created_at", "updated_at"] {
+        json[field].as_str().unwrap().parse::<roundtable::core::Timestamp>().unwrap();
+        json[field] = "TIME".into();
+    }
+    format!("{json}\n")
 }

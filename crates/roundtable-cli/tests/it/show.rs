@@ -95,8 +95,9 @@ fn an_unknown_session_turn_or_iteration_is_answered_with_what_there_is() {
     let (home, session) = Home::with_demo();
     let failed = |arguments: &[&str]| steady(&home.run(arguments).failed());
     insta::assert_snapshot!(failed(&["show", "ses_none"]), @r"
-    error: there is no session ses_none; the newest are:
-      ses_…
+    error: no session none
+    hint: the newest sessions are:
+      ses_…  Should we move our billing service to R…
     ");
     insta::assert_snapshot!(failed(&["show", &session, "--turn", "9"]), @r"
     error: there is no turn 9; there are:
@@ -126,10 +127,10 @@ fn an_unknown_session_turn_or_iteration_is_answered_with_what_there_is() {
 fn what_is_no_session_id_is_refused_with_what_is_one() {
     let (home, _) = Home::with_demo();
     for (id, hint) in [
-        ("trn_1", "a session id begins with \"ses_\""),
-        ("ses_../x", "use letters, digits"),
-        ("ses_'; DROP TABLE event", "use letters, digits"),
-        ("", "a session id begins with \"ses_\""),
+        ("trn_1", "expected a session id"),
+        ("ses_../x", "expected a session id"),
+        ("ses_'; DROP TABLE event", "expected a session id"),
+        ("", "expected a session id"),
     ] {
         let ran = home.run(&["show", id]);
         assert_eq!(ran.code, Some(2));
@@ -191,9 +192,11 @@ fn f35_a_parked_session_says_so_and_is_tried_again_when_it_is_continued() {
     assert_eq!(home.database().execute(park, []).unwrap(), 1);
     let told = home.run(&["show", &session]).ok();
     let told = told.lines().last().unwrap();
-    assert!(told.starts_with("The session is parked: it failed 3 times. `roundtable "), "{told}");
+    assert!(
+        told.starts_with("The session is parked: it failed 3 times. Try again: roundtable "),
+        "{told}"
+    );
     assert!(told.contains(&format!(" continue {session}")), "{told}");
-    assert!(told.ends_with("` tries again."), "{told}");
     assert!(home.run(&["sessions"]).ok().contains("  (parked) How are you?"));
     assert_eq!(home.json(&["sessions"])[0]["parked"], "it failed 3 times");
     let ran = home.run_with(&variables, &["continue", &session, "And now?"]);

@@ -135,10 +135,7 @@ fn tools_of_a_server_wait_for_approval_and_again_when_they_change() {
     SHA-256 of all 1: 398009a352f4f5c9b7a270f427832918e8eae582460495e51d56c726f010d04d
     "#);
     let err = home.run_with(&variables, &["tools", "approve", "note"]).failed();
-    assert_eq!(
-        err,
-        "error: there is no MCP server \"note\" in the configuration; there are: notes\n"
-    );
+    assert_eq!(err, "error: unknown MCP server \"note\"; configured servers: notes\n");
 }
 
 fn agent(home: &Home, address: &str) {
@@ -175,7 +172,7 @@ fn s28_a_server_is_given_what_the_file_says_and_no_key() {
 fn a_call_that_may_do_harm_is_made_only_after_a_yes() {
     for (answer, called, told) in [
         ("y\n", true, "  = It says"),
-        ("n\n", false, "did not agree"),
+        ("n\n", false, "a person refused"),
         ("maybe\n\nyes\n", true, "Please answer yes or no:"),
     ] {
         let provider = Provider::start(vec![calls("notes__write", "{}"), says("Done.")]);
@@ -187,7 +184,7 @@ fn a_call_that_may_do_harm_is_made_only_after_a_yes() {
         let ran = finish(child);
         assert_eq!((ran.out.as_str(), ran.code), ("Done.\n", Some(0)), "{}", ran.err);
         assert!(
-            ran.err.contains("May notes__write be called?\n  tool:      notes__write\n"),
+            ran.err.contains("Ada wants to call notes__write.\n  tool:      notes__write\n"),
             "{}",
             ran.err
         );
