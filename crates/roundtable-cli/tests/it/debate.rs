@@ -127,7 +127,7 @@ fn a_debate_is_told_round_by_round_with_what_it_came_to_and_what_it_cost() {
     let data = home.path().display().to_string();
     let err = steady(&ran.err).replace(&data, "DATA");
     insta::assert_snapshot!(err, @r"
-    The panel speaks through vllm/m (roundtable.toml:2 says so).
+    Model: vllm/m (set by roundtable.toml:2)
     Minutes: roundtable export ses_… --data-dir DATA
     ");
     assert!(!ran.out.contains('\u{1b}'), "no escape codes where nobody looks at a screen");

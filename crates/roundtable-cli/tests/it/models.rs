@@ -98,7 +98,7 @@ fn weights_are_fetched_checked_and_then_there() {
         .collect();
     assert_eq!(states, ["installed"; 4]);
     let again = fetch(&home, "/nowhere", &[], &[]).ok();
-    let said = format!("Everything is in {}/models.\n", home.path().display());
+    let said = format!("All files are installed in {}/models.\n", home.path().display());
     let said = said + "Texts are compared by meaning (all-MiniLM-L6-v2/384).\n";
     assert!(again.ends_with(&said), "{again}");
 }

@@ -100,7 +100,8 @@ fn an_unknown_session_turn_or_iteration_is_answered_with_what_there_is() {
       ses_…  Should we move our billing service to R…
     ");
     insta::assert_snapshot!(failed(&["show", &session, "--turn", "9"]), @r"
-    error: there is no turn 9; there are:
+    error: no turn 9
+    hint: the turns are:
       1  trn_…  ada
       2  trn_…  ada
       3  trn_…  ben
@@ -108,7 +109,8 @@ fn an_unknown_session_turn_or_iteration_is_answered_with_what_there_is() {
       5  trn_…  ben
     ");
     insta::assert_snapshot!(failed(&["show", &session, "--turn", "0"]), @r"
-    error: there is no turn 0; there are:
+    error: no turn 0
+    hint: the turns are:
       1  trn_…  ada
       2  trn_…  ada
       3  trn_…  ben
@@ -116,10 +118,10 @@ fn an_unknown_session_turn_or_iteration_is_answered_with_what_there_is() {
       5  trn_…  ben
     ");
     insta::assert_snapshot!(failed(&["show", &session, "--turn", "1", "--iteration", "3"]), @"
-    error: there is no iteration 3 in this turn; it has iterations 1 to 2
+    error: no iteration 3: this turn has iterations 1 to 2
     ");
     insta::assert_snapshot!(failed(&["show", &session, "--turn", "2", "--iteration", "0"]), @"
-    error: there is no iteration 0 in this turn; it has only iteration 1
+    error: no iteration 0: this turn has only iteration 1
     ");
 }
 
