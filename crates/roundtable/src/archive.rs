@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use roundtable_backend::SqliteArchive;
 use roundtable_core::Reject;
-use roundtable_core::debate::{Folding, Record};
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{SessionId, TurnId};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
+use roundtable_debate::{Folding, Record};
 use roundtable_engine::EngineError;
 use roundtable_ports::{Listed, LogError};
 

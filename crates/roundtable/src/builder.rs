@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use roundtable_backend::{MemoryStore, SqliteStore};
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate, Measuring};
 use roundtable_core::id::NodeId;
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::stage::Name;
+use roundtable_debate::{Debate, Measuring};
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
 use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Job, Model, Store, Tool};

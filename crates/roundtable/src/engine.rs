@@ -5,10 +5,10 @@ use std::sync::Arc;
 use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate as Program, Record};
 use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
+use roundtable_debate::{Debate as Program, Record};
 use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 

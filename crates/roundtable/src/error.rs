@@ -3,8 +3,8 @@
 use roundtable_backend::OpenError;
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
-use roundtable_core::debate::ImportError;
 use roundtable_core::id::ParseIdError;
+use roundtable_debate::ImportError;
 use roundtable_engine::EngineError;
 
 /// What went wrong, and what to do about it.

@@ -11,7 +11,6 @@
 
 mod table;
 mod trace;
-mod vectors;
 
 mod approvals;
 mod budgets;
@@ -20,7 +19,6 @@ mod children;
 mod consent;
 mod context_requests;
 mod context_results;
-mod debate;
 mod depth;
 mod effects;
 mod failed_rounds;
@@ -42,3 +40,10 @@ mod time_limits;
 mod tools;
 mod turn_context;
 mod wire;
+
+use roundtable_core::program::Programs;
+
+/// The programs that sessions under test can run.
+fn programs() -> Programs {
+    Programs::default()
+}
