@@ -139,6 +139,11 @@ impl From<Error> for Problem {
                 "internal",
                 "The server cannot use its data directory. Ask its operator to run `roundtable sessions`, which shows the cause",
             ),
+            _ => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "The server failed. Ask its operator to look at its log",
+            ),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "sqlite")]
 use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
@@ -38,6 +39,7 @@ pub(crate) struct Defaults {
     /// The agents that can be named.
     pub agents: Vec<Agent>,
     /// What was too open to other users in the data directory.
+    #[cfg(feature = "sqlite")]
     pub permissions: Vec<PermissionNotice>,
 }
 
@@ -153,6 +155,7 @@ impl Engine {
 
     /// What was too open to other users in the directory of [`Builder::sqlite`] when the engine
     /// started. The library prints nothing: whoever embeds it decides who is told.
+    #[cfg(feature = "sqlite")]
     pub fn permission_notices(&self) -> &[PermissionNotice] {
         &self.defaults.permissions
     }

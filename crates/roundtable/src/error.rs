@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+#[cfg(feature = "sqlite")]
 use roundtable_backend::OpenError;
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
@@ -9,11 +10,13 @@ use roundtable_engine::EngineError;
 
 /// What went wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The engine did not do what it was asked.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The data directory cannot be used.
+    #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A name or id is none.
@@ -32,7 +35,7 @@ impl Error {
     pub fn missing_context(&self) -> &[ContextRequest] {
         match self {
             Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
-            Self::Engine(_) | Self::Open(_) | Self::Id(_) | Self::Import(_) => &[],
+            _ => &[],
         }
     }
 }

@@ -24,6 +24,7 @@
 //! world, [`driver`] acts.
 
 mod answer;
+#[cfg(feature = "sqlite")]
 mod archive;
 mod builder;
 pub mod debate;
@@ -35,6 +36,7 @@ mod talk;
 mod turn;
 
 pub use answer::{Answer, RoundReport};
+#[cfg(feature = "sqlite")]
 pub use archive::{Archive, Damage, Verification};
 pub use builder::Builder;
 pub use engine::Engine;
