@@ -185,6 +185,7 @@ impl From<EngineError> for Problem {
             | EngineError::ToolTwice { .. } => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "configuration")
             }
+            _ => of(StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 }
