@@ -16,6 +16,7 @@ mod vectors;
 mod approvals;
 mod budgets;
 mod cancel;
+mod changes;
 mod children;
 mod consent;
 mod context_requests;
