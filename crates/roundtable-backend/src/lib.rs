@@ -10,7 +10,7 @@ mod sqlite;
 
 pub use memory::{Disk, Fault, Faults, MemoryStore, StoredEvent};
 pub use sqlite::{
-    EraseError, OpenError, PermissionNotice, SceneMessage, SceneRound, SessionRow, SnapshotRow,
+    DeleteError, EraseError, OpenError, PermissionNotice, SceneMessage, SceneRound, SessionRow, SnapshotRow,
     SqliteArchive, SqliteStore, Words, prepare_directory,
 };
 

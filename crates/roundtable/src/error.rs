@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use roundtable_backend::OpenError;
+use roundtable_backend::{DeleteError, OpenError};
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
 use roundtable_core::debate::ImportError;
@@ -16,7 +16,10 @@ pub enum Error {
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A name or id is none.
+    /// A session cannot be deleted.
+    #[error(transparent)]
+    Delete(#[from] DeleteError),
+    /// Invalid name or id.
     #[error(transparent)]
     Id(#[from] ParseIdError),
     /// A file is no exported debate.
@@ -32,7 +35,11 @@ impl Error {
     pub fn missing_context(&self) -> &[ContextRequest] {
         match self {
             Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
-            Self::Engine(_) | Self::Open(_) | Self::Id(_) | Self::Import(_) => &[],
+            Self::Engine(_)
+            | Self::Open(_)
+            | Self::Delete(_)
+            | Self::Id(_)
+            | Self::Import(_) => &[],
         }
     }
 }

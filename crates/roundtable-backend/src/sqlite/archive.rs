@@ -98,6 +98,15 @@ impl SqliteArchive {
         self.readers.read(move |connection| directory::find(connection, &session)).await
     }
 
+    /// The newest sessions whose ids start with this text.
+    ///
+    /// # Errors
+    /// [`LogError`] when they cannot be read.
+    pub async fn starting(&self, start: &str, most: usize) -> Result<Vec<Listed>, LogError> {
+        let start = start.to_owned();
+        self.readers.read(move |connection| directory::starting(connection, &start, most)).await
+    }
+
     /// Events from this position on, through the session's lineage, with the chain checked.
     ///
     /// # Errors

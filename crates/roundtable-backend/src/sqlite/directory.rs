@@ -99,6 +99,18 @@ fn selecting(of_tenant: bool, before: bool) -> String {
     format!("SELECT {COLUMNS} FROM session WHERE {conditions} ORDER BY number DESC")
 }
 
+/// The newest sessions whose ids start with this.
+pub(super) fn starting(
+    connection: &Connection,
+    start: &str,
+    most: usize,
+) -> Result<Vec<Listed>, LogError> {
+    // Ids have no character above the tilde, so this range is all ids with that start.
+    let end = format!("{start}\u{7f}");
+    let tail = "WHERE id >= ?1 AND id < ?2 ORDER BY number DESC LIMIT ?3";
+    query(connection, tail, params![start, end, limit(most)])
+}
+
 pub(super) fn find(
     connection: &Connection,
     session: &SessionId,
