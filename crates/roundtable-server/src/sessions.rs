@@ -13,6 +13,7 @@ use roundtable::{Engine, Session};
 
 use crate::app::App;
 use crate::auth::Principal;
+use crate::operation::SESSION;
 use crate::problem::Problem;
 
 /// What someone wants to do with a session.
@@ -51,7 +52,7 @@ impl FromRequestParts<App> for Authorized<SessionId> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|_| Problem::no_session(""))?;
-        let named = params.iter().find(|(name, _)| *name == "id").map(|(_, id)| id);
+        let named = params.iter().find(|(name, _)| *name == SESSION).map(|(_, id)| id);
         let action = if parts.method == Method::GET { Action::Read } else { Action::Change };
         // A route that does not ask who calls has no session, either.
         let principal = parts.extensions.get::<Principal>();

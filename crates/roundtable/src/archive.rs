@@ -1,21 +1,21 @@
-//! A data directory, to be looked at: nothing is claimed, nothing is driven. A file of an earlier format
-//! is brought up to the present one; nothing else is changed.
+//! A data directory, to be read: nothing is claimed, nothing is driven. A file of an earlier format
+//! is migrated; nothing else is changed, except when a session is deleted.
 
 mod verify;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use roundtable_backend::SqliteArchive;
+use roundtable_backend::{SqliteArchive, SqliteStore};
 use roundtable_core::Reject;
 use roundtable_core::event::{Event, Seq};
-use roundtable_core::id::{SessionId, TurnId};
+use roundtable_core::id::{NodeId, SessionId, TurnId};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
 use roundtable_debate::{Folding, Record};
-use roundtable_engine::EngineError;
-use roundtable_ports::{Listed, LogError};
+use roundtable_engine::{EngineError, UuidIds};
+use roundtable_ports::{Ids as _, Listed, LogError};
 
 pub use verify::{Damage, Verification};
 
@@ -68,6 +68,27 @@ impl Archive {
     /// [`crate::Error`] when they cannot be read.
     pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
         Ok(self.store.list(most).await.map_err(EngineError::from)?)
+    }
+
+    /// The newest sessions whose ids start with this text, which may leave out `ses_`.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when they cannot be read.
+    pub async fn starting(&self, start: &str, most: usize) -> Result<Vec<Listed>> {
+        let start = start.strip_prefix("ses_").unwrap_or(start);
+        let found = self.store.starting(&format!("ses_{start}"), most).await;
+        Ok(found.map_err(EngineError::from)?)
+    }
+
+    /// Deletes a session for good: its events, and everything that was made of them.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it does not exist, a process is using it, or a fork needs its history.
+    pub async fn delete(&self, session: &SessionId) -> Result<()> {
+        let directory = self.store.file().parent().unwrap_or_else(|| Path::new("."));
+        let store = SqliteStore::open(directory)?;
+        let node = NodeId::new(&UuidIds.fresh())?;
+        Ok(store.delete(session, &node).await?)
     }
 
     /// The session with this id.

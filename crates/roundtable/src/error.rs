@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 #[cfg(feature = "sqlite")]
-use roundtable_backend::OpenError;
+use roundtable_backend::{DeleteError, OpenError};
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
 use roundtable_core::id::ParseIdError;
@@ -19,7 +19,11 @@ pub enum Error {
     #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A name or id is none.
+    /// A session cannot be deleted.
+    #[cfg(feature = "sqlite")]
+    #[error(transparent)]
+    Delete(#[from] DeleteError),
+    /// Invalid name or id.
     #[error(transparent)]
     Id(#[from] ParseIdError),
     /// A file is no exported debate.

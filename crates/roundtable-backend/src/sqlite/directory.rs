@@ -12,7 +12,8 @@ use super::append::nanoseconds;
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
-const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at, updated_at, \
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, archived, \
+                       created_at, updated_at, \
                        (SELECT parked FROM lease WHERE lease.session = session.id)";
 
 /// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
@@ -37,7 +38,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
         let at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(index)?));
         Ok(at.unwrap_or_default())
     };
-    let (created_at, updated_at, parked) = (at(10)?, at(11)?, row.get(12)?);
+    let (created_at, updated_at, parked) = (at(11)?, at(12)?, row.get(13)?);
     Ok(Some(Listed { session, head, created_at, updated_at, parked, summary }))
 }
 
@@ -50,6 +51,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
     Ok(Some(Summary {
         kind,
         topic: row.get(3)?,
+        archived: row.get(10)?,
         tenant: row.get(4)?,
         status,
         rounds_completed: row.get(6)?,
@@ -95,6 +97,18 @@ fn selecting(of_tenant: bool, before: bool) -> String {
     let chosen = conditions.into_iter().filter_map(|(is_asked, sql)| is_asked.then_some(sql));
     let conditions = ["true"].into_iter().chain(chosen).collect::<Vec<_>>().join(" AND ");
     format!("SELECT {COLUMNS} FROM session WHERE {conditions} ORDER BY number DESC")
+}
+
+/// The newest sessions whose ids start with this.
+pub(super) fn starting(
+    connection: &Connection,
+    start: &str,
+    most: usize,
+) -> Result<Vec<Listed>, LogError> {
+    // Ids have no character above the tilde, so this range is all ids with that start.
+    let end = format!("{start}\u{7f}");
+    let tail = "WHERE id >= ?1 AND id < ?2 ORDER BY number DESC LIMIT ?3";
+    query(connection, tail, params![start, end, limit(most)])
 }
 
 pub(super) fn find(

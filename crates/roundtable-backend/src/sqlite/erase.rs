@@ -234,7 +234,7 @@ fn exists(
 }
 
 /// Has the search drop what it marked as deleted, a part at a time. Says whether there is more.
-fn clean_search(connection: &Connection) -> Result<bool, LogError> {
+pub(super) fn clean_search(connection: &Connection) -> Result<bool, LogError> {
     let before = connection.total_changes();
     // A negative number has all parts of the index merged into one, as the search's own
     // `optimize` does, but in steps that let others write in between.

@@ -3,6 +3,7 @@
 mod append;
 mod archive;
 mod bell;
+mod delete;
 mod directory;
 mod draft;
 mod erase;
@@ -31,6 +32,7 @@ use roundtable_core::event::Seq;
 
 pub use archive::{SessionRow, SnapshotRow, SqliteArchive};
 use bell::Doorbell;
+pub use delete::DeleteError;
 pub use erase::{EraseError, Words};
 use file::{DataFile, why_not};
 use liveness::Liveness;

@@ -34,7 +34,7 @@ async fn read(store: &Arc<SqliteStore>, name: &str) -> Vec<Arc<Event>> {
 }
 
 /// How often a word is in the bytes of the file and of its log.
-fn occurrences(directory: &Path, word: &str) -> usize {
+pub fn occurrences(directory: &Path, word: &str) -> usize {
     let files = ["roundtable.db", "roundtable.db-wal"];
     let count = |bytes: Vec<u8>| {
         bytes.windows(word.len()).filter(|w| w.eq_ignore_ascii_case(word.as_bytes())).count()

@@ -11,6 +11,7 @@
 
 mod conformance;
 mod damage;
+mod delete;
 mod disk;
 mod erase;
 mod golden;

@@ -16,7 +16,7 @@ use roundtable_core::stage::Name;
 use roundtable_core::{Live, Starts};
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, SystemClock, Toolset, UuidIds};
 use roundtable_models::scripted::{Reply, Script, ScriptedModel};
-use roundtable_ports::{Batch, Clock as _, Ids as _, Model, Store};
+use roundtable_ports::{Batch, Clock as _, Ids as _, LogError, Model, Ownership, Store};
 use roundtable_testing::{agent, opening, say};
 use rusqlite::Connection;
 
@@ -172,7 +172,13 @@ pub fn lines(connection: &Connection, sql: &str) -> Vec<String> {
 /// Opens a session without an engine.
 pub async fn append_opening(store: &Store, session: &SessionId, node: &NodeId) {
     let own = store.leases.claim_one(session, node).await.unwrap();
-    let mut live = Live::new(session.clone(), &Programs::default());
+    append_as(store, &own).await.unwrap();
+    store.leases.release(&own).await.unwrap();
+}
+
+/// Appends the first events of a session, as whoever claims to own it.
+pub async fn append_as(store: &Store, own: &Ownership) -> Result<Seq, LogError> {
+    let mut live = Live::new(own.session.clone(), &Programs::default());
     let open = Command::Open(Box::new(scene())).into();
     let env = Env::at(SystemClock.now());
     let events = live.step(&open, &env, Starts::Allowed).unwrap();
@@ -187,6 +193,5 @@ pub async fn append_opening(store: &Store, session: &SessionId, node: &NodeId) {
         summary: &Summary::of(&live.session),
         spent: roundtable_core::budget::Spend::default(),
     };
-    store.log.append(&own, batch).await.unwrap();
-    store.leases.release(&own).await.unwrap();
+    store.log.append(own, batch).await
 }

@@ -283,6 +283,7 @@ impl Window {
             | SessionEvent::SessionCompleted { .. }
             | SessionEvent::SessionTakeSelected { .. }
             | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

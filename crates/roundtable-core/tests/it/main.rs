@@ -15,6 +15,7 @@ mod trace;
 mod approvals;
 mod budgets;
 mod cancel;
+mod changes;
 mod children;
 mod consent;
 mod context_requests;

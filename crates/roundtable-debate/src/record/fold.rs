@@ -113,6 +113,7 @@ impl Folding {
             | SessionEvent::SessionInputDropped { .. }
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

@@ -8,10 +8,9 @@ use roundtable::core::id::{AgentId, SessionId};
 use roundtable::debate::{DebateEntry, Spent, Summed};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::answer::Usage;
-use super::ask::{Format, Mode, Stands};
+use super::ask::{Mode, Stands};
 
 pub(crate) use consensus::Consensus;
 pub(crate) use said::{
@@ -156,17 +155,6 @@ impl Synthesis {
             usage: Usage::of(summed.spent),
         }
     }
-}
-
-/// A debate written out.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Exported {
-    #[schemars(with = "String")]
-    pub session_id: SessionId,
-    pub format: Format,
-    /// Markdown text, or an object.
-    pub content: Value,
 }
 
 /// How a debate stands after it was told something.

@@ -12,24 +12,29 @@ use roundtable::ports::{CommandKey, Owner};
 use tokio::time::Sleep;
 
 use super::answer::RoundAnswer;
-use super::ask::{Budget, GoOn, Start};
+use super::ask::{Budget, ContinueRequest, StartRequest};
 use super::consent::Caller;
 use super::wait::{Watch, wait};
 use crate::app::App;
-use crate::auth::Principal;
 use crate::host;
-use crate::http::context::answers;
-use crate::key::Key;
+use crate::operation::Call;
 use crate::problem::Problem;
 use crate::quota::Begin;
+use crate::session::answers;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
 
 /// Who calls, and who wants to know how it goes meanwhile.
 #[derive(Clone, Copy)]
-pub(crate) struct By<'a> {
-    pub caller: Caller,
-    pub watch: &'a dyn Watch,
+struct By<'a> {
+    caller: Caller,
+    watch: &'a dyn Watch,
+}
+
+impl<'a> By<'a> {
+    fn of(call: &'a Call) -> Self {
+        Self { caller: call.by, watch: call.watch.as_ref() }
+    }
 }
 
 /// What a caller is told whose input was not used, because the answer to an earlier call came first.
@@ -40,13 +45,8 @@ const UNUSED: &str = "The round that you asked for had failed already; this is i
 const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Starts a debate and answers with its first round.
-pub(crate) async fn start(
-    app: &App,
-    caller: &Principal,
-    asked: Start,
-    key: Option<Key>,
-    by: By<'_>,
-) -> Result<RoundAnswer, Problem> {
+pub(crate) async fn start(call: Call, asked: StartRequest) -> Result<RoundAnswer, Problem> {
+    let (app, caller, by) = (&call.app, &call.principal, By::of(&call));
     let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
     asked.check()?;
     let mut debate =
@@ -66,7 +66,7 @@ pub(crate) async fn start(
     if let Some(budget) = &asked.budget {
         debate = debate.budget(budget.limits());
     }
-    if let Some(key) = &key {
+    if let Some(key) = &call.key {
         debate = debate.key(key.text()).key_digest(key.digest());
     }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
@@ -83,18 +83,17 @@ pub(crate) async fn start(
 
 /// Goes on with a debate and answers with the round that follows.
 pub(crate) async fn go_on(
-    app: &App,
-    session: &Authorized<SessionId>,
-    asked: GoOn,
-    key: Option<Key>,
-    by: By<'_>,
+    call: Call,
+    session: Authorized<SessionId>,
+    asked: ContinueRequest,
 ) -> Result<RoundAnswer, Problem> {
+    let (app, by) = (&call.app, By::of(&call));
     let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
-    let debate = app.sessions.debate(session);
+    let debate = app.sessions.debate(&session);
     if session.listed().parked.is_some() {
         app.stored(debate.session().try_again()).await?;
     }
-    let key = key.map(|key| key.within(session.id()));
+    let key = call.key.as_ref().map(|key| key.within(session.id()));
     if let Some(key) = &key
         && let Some(receipt) = debate.session().find_receipt(key).await?
     {

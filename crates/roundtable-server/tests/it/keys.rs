@@ -25,10 +25,14 @@ fn bodies(path: &str, session: &str) -> (Value, Value) {
     let answer = json!({ "requestId": "ctx_1", "success": false });
     match path {
         "/api/debates" => (topic("Shall we?"), topic("Or not?")),
-        "/api/debates/{id}/continue" => (json!({}), json!({ "focusQuestion": "And?" })),
-        "/api/debates/{id}/synthesis" => (json!({}), json!({ "synthesizer": "agt_analyst" })),
-        "/api/debates/{id}/control" => (json!({ "action": "pause" }), json!({ "action": "stop" })),
-        "/api/sessions/{id}/context-results" => {
+        "/api/debates/{sessionId}/continue" => (json!({}), json!({ "focusQuestion": "And?" })),
+        "/api/debates/{sessionId}/synthesis" => {
+            (json!({}), json!({ "synthesizer": "agt_analyst" }))
+        }
+        "/api/debates/{sessionId}/control" => {
+            (json!({ "action": "pause" }), json!({ "action": "stop" }))
+        }
+        "/api/sessions/{sessionId}/context-results" => {
             (json!({ "contextResults": [] }), json!({ "contextResults": [answer] }))
         }
         "/mcp" => (call("pause"), call("stop")),
@@ -63,7 +67,7 @@ async fn s31_a_key_returns_the_first_outcome_and_is_refused_with_another_body_on
     for path in posts() {
         let session = begun(&running).await;
         let (body, other) = bodies(path, &session);
-        let at = path.replace("{id}", &session);
+        let at = path.replace("{sessionId}", &session);
         let first = send(running.address, &at, &body, "one").await;
         assert_eq!(first.status, 200, "{path}: {first:?}");
         let events = log(&running, &session).await;

@@ -16,6 +16,7 @@ mod consent;
 mod context;
 mod context_requests;
 mod debate;
+mod documents;
 mod events;
 mod gate;
 mod host;

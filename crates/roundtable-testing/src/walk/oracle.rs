@@ -149,6 +149,7 @@ impl Oracle {
             | SessionEvent::SessionResumed
             | SessionEvent::SessionTakeSelected { .. }
             | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

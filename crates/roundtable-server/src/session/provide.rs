@@ -1,9 +1,5 @@
 //! Answers to what agents asked for.
 
-use axum::Json;
-use axum::extract::State;
-use axum::routing::post;
-use http::Method;
 use roundtable::Session;
 use roundtable::core::context_request::ContextRequest as Pending;
 use roundtable::core::id::SessionId;
@@ -14,65 +10,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::key::{self, Input, Keyed};
-use crate::openapi::{Answer, Operation, Param, schema_of};
+use crate::operation::Call;
 use crate::problem::Problem;
-use crate::routes::{Door, Route};
 use crate::sessions::Authorized;
 use crate::wire::{Answers, ContextRequest, ContextResult};
 
-#[derive(Deserialize, JsonSchema)]
+/// Answers to context requests.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Provided {
+pub(crate) struct ProvideRequest {
     #[schemars(length(max = 256))]
-    context_results: Vec<ContextResult>,
+    pub context_results: Vec<ContextResult>,
 }
 
-impl Input for Provided {
-    const OPERATION: &'static str = "provideContext";
-}
-
+/// What is left to answer.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Taken {
+pub(crate) struct Provided {
     /// What is still to be answered.
     pending_context_requests: Vec<ContextRequest>,
     /// What was accepted and not used.
     warnings: Vec<String>,
 }
 
-pub(crate) fn routes() -> Vec<Route> {
-    let operation = Operation {
-        id: "provideContext",
-        what: "Answers context requests. The first answer to each counts; the next round gets them. An approval needs decision approve or deny, an unknown outcome happened, did_not_happen or unknown; anything else is refused and changes nothing.",
-        params: vec![Param::id("id", "The session."), key::param()],
-        body: Some(schema_of::<Provided>()),
-        answer: Answer::Json(schema_of::<Taken>()),
-        problems: &[
-            (400, "The body does not fit."),
-            (404, "There is no such session, or it is not yours."),
-            (409, "The session is over."),
-            (422, "The idempotency key was used before with another body."),
-        ],
-    };
-    vec![Route {
-        method: Method::POST,
-        path: "/api/sessions/{id}/context-results",
-        door: Door::Known,
-        operation,
-        handler: post(provide),
-    }]
-}
-
-async fn provide(
-    State(app): State<App>,
+pub(super) async fn provide(
+    call: Call,
     session: Authorized<SessionId>,
-    Keyed { asked, key }: Keyed<Provided>,
-) -> Result<Json<Taken>, Problem> {
-    let Answers { results, mut warnings } = answers(&app, asked.context_results)?;
+    asked: ProvideRequest,
+) -> Result<Provided, Problem> {
+    let Answers { results, mut warnings } = answers(&call.app, asked.context_results)?;
     let command = Command::Provide(results);
-    let key = key.map(|key| key.within(session.id()));
-    let session = app.sessions.get(&session);
+    let key = call.key.map(|key| key.within(session.id()));
+    let (app, session) = (&call.app, call.app.sessions.get(&session));
     let (receipt, pending) = match key {
         Some(key) => {
             let receipt = app.stored(session.command_keyed(command, key)).await?;
@@ -83,7 +52,7 @@ async fn provide(
     };
     warnings.extend(receipt.warnings);
     let pending = pending.iter().map(ContextRequest::of).collect();
-    Ok(Json(Taken { pending_context_requests: pending, warnings }))
+    Ok(Provided { pending_context_requests: pending, warnings })
 }
 
 /// What was still to be answered after a request whose receipt this is.
@@ -96,9 +65,9 @@ async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<Pending>
 
 /// Answers, not too many at once.
 pub(crate) fn answers(app: &App, results: Vec<ContextResult>) -> Result<Answers, Problem> {
-    let most = app.limits.results;
-    if results.len() > most {
-        let what = format!("{} results are too many; send at most {most} at once", results.len());
+    let limit = app.limits.results;
+    if results.len() > limit {
+        let what = format!("{} results are too many; send at most {limit} at once", results.len());
         return Err(Problem::bad_request("too_many", what));
     }
     Answers::of(results)

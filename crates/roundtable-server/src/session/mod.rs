@@ -1,0 +1,8 @@
+//! Sessions of any kind, as callers use them: one function per operation, whatever the transport.
+
+mod operations;
+mod provide;
+mod read;
+
+pub(crate) use operations::operations;
+pub(crate) use provide::answers;
