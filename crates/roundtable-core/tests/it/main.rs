@@ -14,6 +14,7 @@ mod trace;
 mod vectors;
 
 mod approvals;
+mod asking;
 mod budgets;
 mod cancel;
 mod children;
@@ -34,6 +35,7 @@ mod lifecycle;
 mod projection;
 mod prompts;
 mod queue;
+mod queued;
 mod recovery;
 mod rejects;
 mod rounds;
