@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::budget::Limits;
 use crate::context_request::ContextResult;
-use crate::event::{CallRecord, Imported, NestedPrompt, Opening, Origin};
+use crate::event::{CallRecord, Change, Imported, NestedPrompt, Opening, Origin};
 use crate::id::{IterationId, RoundId, ToolCallId};
 use crate::job::JobOutcome;
 use crate::json;
@@ -130,6 +130,8 @@ pub enum Command {
         /// The take.
         take: u32,
     },
+    /// Give it another title, archive it or take it out of the archive; also when it is over.
+    Change(Change),
     /// Do something that only the program of the session knows, also when the session is over.
     Act {
         /// What, in the program's own word.

@@ -19,8 +19,10 @@ use crate::stage::Stage;
 pub struct Summary {
     /// What kind of session it is.
     pub kind: Name,
-    /// The topic or title.
+    /// What lists call it: its title, or its topic where it has none.
     pub topic: String,
+    /// Whether lists leave it out unless they are asked for archived sessions.
+    pub archived: bool,
     /// For which tenant.
     pub tenant: Option<String>,
     /// Whether it opens rounds.
@@ -40,7 +42,8 @@ impl Summary {
     pub fn of(session: &Session) -> Self {
         Self {
             kind: session.kind.clone(),
-            topic: session.topic.clone(),
+            topic: session.title().to_owned(),
+            archived: session.archived,
             tenant: session.tenant.clone(),
             status: session.status,
             rounds_completed: session.rounds_completed,

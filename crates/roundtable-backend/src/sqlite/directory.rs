@@ -12,7 +12,8 @@ use super::append::nanoseconds;
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
-const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at, updated_at, \
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, archived, \
+                       created_at, updated_at, \
                        (SELECT parked FROM lease WHERE lease.session = session.id)";
 
 /// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
@@ -37,7 +38,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
         let at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(index)?));
         Ok(at.unwrap_or_default())
     };
-    let (created_at, updated_at, parked) = (at(10)?, at(11)?, row.get(12)?);
+    let (created_at, updated_at, parked) = (at(11)?, at(12)?, row.get(13)?);
     Ok(Some(Listed { session, head, created_at, updated_at, parked, summary }))
 }
 
@@ -50,6 +51,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
     Ok(Some(Summary {
         kind,
         topic: row.get(3)?,
+        archived: row.get(10)?,
         tenant: row.get(4)?,
         status,
         rounds_completed: row.get(6)?,

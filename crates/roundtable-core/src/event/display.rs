@@ -86,6 +86,12 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SessionEvent::SessionImported(imported) => {
             write!(f, " {} with {} rounds", short(&imported.topic), imported.last)
         }
+        SessionEvent::SessionChanged(change) => {
+            let title = change.title.as_ref();
+            title.map_or(Ok(()), |title| write!(f, " title {}", short(title)))?;
+            let archived = |archived| if archived { " archived" } else { " not archived" };
+            change.archived.map_or(Ok(()), |it| f.write_str(archived(it)))
+        }
         SessionEvent::StateChanged { patch, note } => {
             write!(f, " {}", short(&patch.to_string()))?;
             note.as_ref().map_or(Ok(()), |note| write!(f, " ({note})"))

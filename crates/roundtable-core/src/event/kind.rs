@@ -103,6 +103,7 @@ static KINDS: [Kind; 37] = [
     Kind::new("session_round_superseded", session),
     Kind::new("session_take_selected", session),
     Kind::new("session_imported", session).after(&[legacy::session_imported]),
+    Kind::new("session_changed", session),
     Kind::new("state_changed", session),
     Kind::new("round_opened", round).after(&[legacy::round_opened]),
     Kind::new("round_aside_opened", round).after(&[legacy::round_aside_opened]),
@@ -161,6 +162,7 @@ impl SessionEvent {
             Self::SessionRoundSuperseded { .. } => "session_round_superseded",
             Self::SessionTakeSelected { .. } => "session_take_selected",
             Self::SessionImported(_) => "session_imported",
+            Self::SessionChanged(_) => "session_changed",
             Self::StateChanged { .. } => "state_changed",
         }
     }

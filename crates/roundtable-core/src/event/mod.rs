@@ -154,6 +154,18 @@ pub struct Accepted {
     pub limits: Option<Limits>,
 }
 
+/// How a session is listed from here on. What is absent stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// What people call it. Prompts depend on the topic, which never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether lists leave it out unless they are asked for archived sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+}
+
 /// What happens to a session as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
@@ -209,6 +221,8 @@ pub enum SessionEvent {
     },
     /// It began, and is over, as the record of one that was held elsewhere.
     SessionImported(Box<Imported>),
+    /// Its title changed, or whether it is archived.
+    SessionChanged(Change),
     /// The state of its program changed; in a round or an aside where the place says so.
     StateChanged {
         /// What changed, as a merge patch (RFC 7396).

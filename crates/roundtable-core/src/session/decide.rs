@@ -40,6 +40,7 @@ impl Session {
             Command::Fork { origin, agents } => self.fork(origin, agents.as_deref()),
             Command::Import(imported) => self.import_record(imported, programs),
             _ if !self.opened => self.not_found(),
+            Command::Change(change) => self.change_listing(change),
             _ if programs.missing(self).is_some() => Err(self.cannot_play()),
             Command::Say(say) => self.say(say, env),
             Command::Edit { message_id, text } => self.edit(message_id, text, window),

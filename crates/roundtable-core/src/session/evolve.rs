@@ -53,6 +53,7 @@ impl Session {
                 self.agents.clone_from(agents);
                 self.settings.seats.clone_from(seats);
                 self.status = Status::Active;
+                self.archived = false;
                 self.waiting.clear();
                 self.redo = None;
                 // What is under way beside the rounds is the origin's.
@@ -88,6 +89,10 @@ impl Session {
             }
             SessionEvent::SessionTakeSelected { number, take } => self.select(*number, *take),
             SessionEvent::SessionImported(imported) => self.import(imported),
+            SessionEvent::SessionChanged(change) => {
+                self.title = change.title.clone().or(self.title.take());
+                self.archived = change.archived.unwrap_or(self.archived);
+            }
             SessionEvent::StateChanged { patch, note } => {
                 self.change_state(&event.place, patch, note.as_ref());
             }

@@ -96,8 +96,14 @@ pub struct Session {
     pub id: SessionId,
     /// What kind of session it is: the name of its product.
     pub kind: Name,
-    /// The topic or title.
+    /// What it was opened with. Prompts depend on it, so it never changes.
     pub topic: String,
+    /// What people call it, where that is not its topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether lists leave it out unless they are asked for archived sessions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
     /// Who takes part.
     pub agents: Vec<Agent>,
     /// How it runs.
@@ -185,6 +191,8 @@ impl Session {
             id,
             kind: PANEL,
             topic: String::new(),
+            title: None,
+            archived: false,
             agents: Vec::new(),
             settings: Settings::default(),
             actor: None,
@@ -212,6 +220,11 @@ impl Session {
             asides_done: VecDeque::new(),
             newer: false,
         }
+    }
+
+    /// What lists call it: its title, or its topic where it has none.
+    pub fn title(&self) -> &str {
+        self.title.as_ref().unwrap_or(&self.topic)
     }
 
     /// The participant with this id.

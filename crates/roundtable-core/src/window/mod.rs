@@ -308,6 +308,7 @@ impl Window {
             | SessionEvent::SessionCompleted { .. }
             | SessionEvent::SessionTakeSelected { .. }
             | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

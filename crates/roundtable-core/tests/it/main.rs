@@ -17,6 +17,7 @@ mod approvals;
 mod asking;
 mod budgets;
 mod cancel;
+mod changes;
 mod children;
 mod consent;
 mod context_requests;

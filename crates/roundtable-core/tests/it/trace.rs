@@ -134,6 +134,11 @@ fn session(body: &SessionEvent) -> String {
             format!("selected round {number} take {take}")
         }
         SessionEvent::SessionImported(imported) => format!("imported {}", imported.topic),
+        SessionEvent::SessionChanged(change) => {
+            let title = change.title.as_ref().map(|title| format!("title {title:?}"));
+            let archived = change.archived.map(|archived| format!("archived {archived}"));
+            format!("changed {}", title.into_iter().chain(archived).collect::<Vec<_>>().join(", "))
+        }
         SessionEvent::StateChanged { patch, note } => {
             let note = note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
             format!("state {patch}{note}")

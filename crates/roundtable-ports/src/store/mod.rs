@@ -72,6 +72,8 @@ pub struct Selection {
     pub status: Option<Status>,
     /// Those with this in their topic, in capitals or not.
     pub topic: Option<String>,
+    /// Those that are archived, or those that are not.
+    pub archived: Option<bool>,
     /// Those that began at this time or later.
     pub from: Option<Timestamp>,
     /// Those that began at this time or earlier.
@@ -87,6 +89,7 @@ impl Selection {
         self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
             && self.kind.as_ref().is_none_or(|kind| summary.kind == *kind)
             && self.status.is_none_or(|status| summary.status == status)
+            && self.archived.is_none_or(|archived| summary.archived == archived)
             && self.from.is_none_or(|from| listed.created_at >= from)
             && self.to.is_none_or(|to| listed.created_at <= to)
             && self.has_topic(&summary.topic)

@@ -164,6 +164,7 @@ async fn list(
         kind: asked.kind.map(Into::into),
         status: asked.status.map(Into::into),
         topic: asked.topic,
+        archived: None,
         from: asked.from_date,
         to: asked.to_date,
         before,

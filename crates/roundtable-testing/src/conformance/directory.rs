@@ -2,7 +2,8 @@
 
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use roundtable_core::event::Seq;
+use roundtable_core::event::{Change, Seq};
+use roundtable_core::input::Command;
 use roundtable_core::projection::Summary;
 use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
@@ -86,6 +87,30 @@ pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &
     let later = began.checked_add(SignedDuration::from_secs(1)).expect("a time");
     assert_eq!(select(&since(began, later), 10).await, ["c", "b", "a"]);
     assert_eq!(select(&since(later, later), 10).await, Vec::<String>::new());
+}
+
+pub async fn the_directory_lists_archived_sessions_when_they_are_asked_for(store: &Store) {
+    let mut kept = Draft::opened(store, "kept", "one").await;
+    let mut put_away = Draft::opened(store, "put-away", "one").await;
+    let select = async |archived| {
+        let selection = Selection { archived, ..Selection::default() };
+        let found = store.directory.select(&selection, 10).await.expect("a list");
+        let named =
+            found.iter().map(|it| (it.session.suffix().to_owned(), it.summary.topic.clone()));
+        named.collect::<Vec<_>>()
+    };
+    let rename = |title: &str| Change { title: Some(title.to_owned()), ..Change::default() };
+    kept.send(store, Command::Change(rename("Kept"))).await;
+    let archived = |archived| Change { archived: Some(archived), ..rename("Put away") };
+    put_away.send(store, Command::Change(archived(true))).await;
+    let (kept, away) =
+        (("kept".to_owned(), "Kept".to_owned()), ("put-away".to_owned(), "Put away".to_owned()));
+    assert_eq!(select(Some(false)).await, [kept.clone()]);
+    assert_eq!(select(Some(true)).await, [away.clone()]);
+    assert_eq!(select(None).await, [away.clone(), kept.clone()]);
+    put_away.send(store, Command::Change(archived(false))).await;
+    assert_eq!(select(Some(false)).await, [away, kept]);
+    assert_eq!(select(Some(true)).await, []);
 }
 
 /// A session that waits for people, and has to be looked at by a certain time.

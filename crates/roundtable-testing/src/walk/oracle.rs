@@ -156,6 +156,7 @@ impl Oracle {
             | SessionEvent::SessionResumed
             | SessionEvent::SessionTakeSelected { .. }
             | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

@@ -163,6 +163,7 @@ impl<'a> Record<'a> {
             | SessionEvent::SessionResumed
             | SessionEvent::SessionCompleted { .. }
             | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

@@ -40,6 +40,8 @@ pub struct DebateFilter {
     pub mode: Option<Mode>,
     /// Those that stand so.
     pub status: Option<DebateStatus>,
+    /// Those that are archived, or those that are not.
+    pub archived: Option<bool>,
     /// Those that began at this time or later.
     pub from: Option<Timestamp>,
     /// Those that began at this time or earlier.
@@ -136,6 +138,7 @@ impl DebateFilter {
             kind: Some(Program::KIND),
             status,
             topic: self.topic.clone(),
+            archived: self.archived,
             from: self.from,
             to: self.to,
             before: self.before.clone(),

@@ -114,6 +114,7 @@ impl Folding {
             | SessionEvent::SessionInputDropped { .. }
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }

@@ -1,6 +1,7 @@
 //! What callers want, one command per file.
 
 mod act;
+mod change;
 mod contribute;
 mod import;
 mod lifecycle;
