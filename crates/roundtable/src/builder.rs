@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use roundtable_backend::{MemoryStore, SqliteStore};
+use roundtable_chat::Chat;
 use roundtable_core::agent::Agent;
 use roundtable_core::debate::{Debate, Measuring};
 use roundtable_core::id::NodeId;
@@ -35,7 +36,7 @@ pub struct Builder {
 
 /// The programs that come with the library.
 pub(crate) fn programs() -> Programs {
-    Programs::default().with(Debate)
+    Programs::default().with(Debate).with(Chat)
 }
 
 impl Default for Builder {

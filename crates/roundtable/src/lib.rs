@@ -26,6 +26,7 @@
 mod answer;
 mod archive;
 mod builder;
+pub mod chat;
 pub mod debate;
 mod engine;
 mod error;

@@ -7,6 +7,7 @@ use super::Finding;
 /// A crate and the workspace crates that it may depend on.
 const RULES: &[(&str, Knows)] = &[
     ("roundtable-core", Knows::Only(&[])),
+    ("roundtable-chat", Knows::Only(&["roundtable-core"])),
     ("roundtable-ports", Knows::Only(&["roundtable-core"])),
     (
         "roundtable-backend",
@@ -33,6 +34,7 @@ const RULES: &[(&str, Knows)] = &[
 
 const LIBRARIES: &[&str] = &[
     "roundtable-backend",
+    "roundtable-chat",
     "roundtable-core",
     "roundtable-engine",
     "roundtable-local",

@@ -91,7 +91,7 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 37] = [
+static KINDS: [Kind; 38] = [
     Kind::new("session_opened", session).after(&[legacy::session_opened]),
     Kind::new("session_forked", session),
     Kind::new("session_input_accepted", session).after(&[same]),

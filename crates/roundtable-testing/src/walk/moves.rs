@@ -201,7 +201,7 @@ pub fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
         ToolDecl::ask(),
     ];
     let names = ["Ada", "Bob", "Cid"];
-    let ids: Vec<_> = names.map(|name| agent(name).id).to_vec();
+    let ids: Vec<_> = names.iter().take(count).map(|name| agent(name).id).collect();
     let price = Some(Price { input: 500_000, output: 1_000_000 });
     let member = |name: &&str| Agent {
         max_iterations,
