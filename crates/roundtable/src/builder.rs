@@ -8,6 +8,7 @@ use std::sync::Arc;
 use roundtable_backend::MemoryStore;
 #[cfg(feature = "sqlite")]
 use roundtable_backend::SqliteStore;
+use roundtable_chat::Chat;
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_core::program::{Program, Programs};
@@ -39,7 +40,7 @@ pub struct Builder {
 
 /// The programs that come with the library.
 pub(crate) fn programs() -> Programs {
-    Programs::default().with(Debate)
+    Programs::default().with(Debate).with(Chat)
 }
 
 impl Default for Builder {

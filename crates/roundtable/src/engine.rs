@@ -14,10 +14,11 @@ use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
+use crate::chat::ChatBuilder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
-use crate::talk::{CHAT, SCENE, Talk};
+use crate::talk::{SCENE, Talk};
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -80,9 +81,10 @@ impl Engine {
         Talk::new(self.clone(), Program::KIND, question)
     }
 
-    /// A chat to be opened: whoever is named first answers, and may delegate to the others.
-    pub fn chat(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), CHAT, title)
+    /// A chat to be opened: a supervisor answers, and may delegate to workers. Without a title it is
+    /// named after its first round; without agents the standard team answers.
+    pub fn chat(&self, title: &str) -> ChatBuilder {
+        ChatBuilder::new(self.clone(), title)
     }
 
     /// A scene to be opened: a player and a cast of characters, one after another.

@@ -27,6 +27,7 @@ mod answer;
 #[cfg(feature = "sqlite")]
 mod archive;
 mod builder;
+pub mod chat;
 pub mod debate;
 mod engine;
 mod error;

@@ -13,6 +13,7 @@ mod table;
 mod trace;
 
 mod approvals;
+mod asking;
 mod budgets;
 mod cancel;
 mod changes;
@@ -33,6 +34,7 @@ mod lifecycle;
 mod projection;
 mod prompts;
 mod queue;
+mod queued;
 mod recovery;
 mod rejects;
 mod rounds;

@@ -88,7 +88,8 @@ impl Folding {
 
     fn take_session(&mut self, body: &SessionEvent) {
         match body {
-            SessionEvent::SessionInputAccepted(accepted) => {
+            SessionEvent::SessionInputAccepted(accepted)
+            | SessionEvent::SessionInputEdited(accepted) => {
                 let id = accepted.context.message_id().to_owned();
                 self.inputs.extend(accepted.text.clone().map(|text| (id, text)));
             }

@@ -147,7 +147,7 @@ impl<'a> Record<'a> {
                 self.learn(agents);
                 self.hide(seats);
             }
-            SessionEvent::SessionInputAccepted(input) => {
+            SessionEvent::SessionInputAccepted(input) | SessionEvent::SessionInputEdited(input) => {
                 if let Some(text) = &input.text {
                     self.inputs.insert(seq, (input.sender.clone(), text.clone()));
                 }
