@@ -26,6 +26,9 @@ pub use hashed::HashedEmbedder;
 #[cfg(feature = "local")]
 pub use lazy::LazyEmbedder;
 #[cfg(feature = "local")]
-pub use model::{LocalModel, NAME, NOTICE};
+pub use model::{LocalModel, NOTICE};
 #[cfg(feature = "local")]
 pub use roundtable_local::{LoadError, Trust};
+
+/// The name under which the local model is known.
+pub const NAME: &str = "local/smollm2-135m";
