@@ -16,11 +16,13 @@ pub mod price;
 mod retry;
 pub mod scripted;
 mod secret;
+mod vendor_model;
 pub mod window;
 pub mod wire;
 
-pub use catalog::{Catalog, CatalogError, Endpoint, Profile, Tuning};
+pub use catalog::{Catalog, CatalogError, Endpoint, Environment, Profile, Tuning};
 pub use fallback::Fallback;
 pub use http::{Caps, ClientError, HttpModel, Timeouts};
 pub use retry::{Retry, RetryPolicy};
 pub use secret::Secret;
+pub use vendor_model::VendorModel;

@@ -223,4 +223,18 @@ impl ToolContext {
     ) -> Self {
         Self { prompt, rendered_prompt, adapter, session, event_bus, scope }
     }
+
+    /// Runs a prompt as a child turn of this call: [`Adapter::evaluate`] with the context's own bus
+    /// and session.
+    ///
+    /// # Errors
+    /// [`EvaluateError`] when the prompt lacks a parameter, the session refuses it, or the engine is
+    /// stopping.
+    pub async fn evaluate(
+        &self,
+        prompt: &Prompt,
+        params: &Params,
+    ) -> Result<Evaluation, EvaluateError> {
+        self.adapter.evaluate(prompt, params, &self.event_bus, &self.session).await
+    }
 }

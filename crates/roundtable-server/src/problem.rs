@@ -133,6 +133,9 @@ impl From<Error> for Problem {
             Error::Engine(error) => error.into(),
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
             Error::Import(error) => Self::bad_request("invalid", error.to_string()),
+            error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
+                Self::bad_request("invalid", error.to_string())
+            }
             // It names files of the server.
             Error::Open(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,

@@ -1,6 +1,7 @@
 //! How an engine is put together.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use roundtable_core::program::{Program, Programs};
 use roundtable_core::stage::Name;
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
+use roundtable_models::{Catalog, Environment, VendorModel};
 use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Job, Model, Store, Tool};
 
 use crate::debate::MeasureJob;
@@ -22,7 +24,10 @@ use crate::error::Result;
 pub struct Builder {
     store: Option<Store>,
     directory: Option<PathBuf>,
-    models: BTreeMap<String, Arc<dyn Model>>,
+    /// In the order in which they were registered: the first one is the default.
+    models: Vec<Registered>,
+    catalog: Option<Catalog>,
+    environment: Option<Environment>,
     defaults: Defaults,
     embedder: Arc<dyn Embedder>,
     tools: Vec<Arc<dyn DynTool>>,
@@ -31,6 +36,12 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     config: Config,
+}
+
+/// A model to be registered.
+enum Registered {
+    Vendor(VendorModel),
+    Custom(String, Arc<dyn Model>),
 }
 
 /// The programs that come with the library.
@@ -43,7 +54,9 @@ impl Default for Builder {
         Self {
             store: None,
             directory: None,
-            models: BTreeMap::new(),
+            models: Vec::new(),
+            catalog: None,
+            environment: None,
             defaults: Defaults::default(),
             embedder: Arc::new(HashedEmbedder::default()),
             tools: Vec::new(),
@@ -71,13 +84,39 @@ impl Builder {
         self
     }
 
-    /// Registers a model under the name that agents use. The first one is the default.
+    /// Registers a vendor's model by its reference, like `anthropic/claude-sonnet-4-5`; agents use
+    /// the same name. The key comes from the value ([`VendorModel::key`]), or else from the vendor's
+    /// own variable among those of [`Builder::env`]. The first model is the default.
     #[must_use]
-    pub fn model(mut self, name: &str, model: impl Model + 'static) -> Self {
-        if self.models.is_empty() {
-            name.clone_into(&mut self.defaults.model);
-        }
-        self.models.insert(name.to_owned(), Arc::new(model));
+    pub fn model(mut self, model: impl Into<VendorModel>) -> Self {
+        self.models.push(Registered::Vendor(model.into()));
+        self
+    }
+
+    /// Registers a model that implements [`Model`] under the name that agents use. The first model is
+    /// the default.
+    #[must_use]
+    pub fn custom_model(mut self, name: &str, model: impl Model + 'static) -> Self {
+        self.models.push(Registered::Custom(name.to_owned(), Arc::new(model)));
+        self
+    }
+
+    /// Sets up vendors from these variables, usually `std::env::vars_os()`: their keys, URLs, headers
+    /// and proxies. Without a registered model, the vendor whose key is set answers with its default
+    /// model. The library itself never reads the environment of the process.
+    #[must_use]
+    pub fn env<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.environment = Some(Environment::of(variables));
+        self
+    }
+
+    /// Looks vendors up in this catalog instead of the one that is built in.
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(catalog);
         self
     }
 
@@ -173,8 +212,10 @@ impl Builder {
     /// Starts the engine.
     ///
     /// # Errors
-    /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
-    pub async fn build(self) -> Result<Engine> {
+    /// [`crate::Error`] when a vendor's model cannot be set up, a tool has no valid schema, or the
+    /// store does not take the engine.
+    pub async fn build(mut self) -> Result<Engine> {
+        let models = self.build_models()?;
         let (store, permissions) = match (self.store, self.directory) {
             (Some(store), _) => (store, Vec::new()),
             (None, Some(directory)) => {
@@ -193,12 +234,47 @@ impl Builder {
             store,
             clock: self.clock,
             ids: self.ids,
-            models: self.models,
+            models,
             tools: Toolset::new(self.tools)?,
             programs: self.programs,
             jobs,
             config: self.config,
         };
         Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, defaults))
+    }
+
+    /// The models by name; the first one becomes the default.
+    fn build_models(&mut self) -> Result<BTreeMap<String, Arc<dyn Model>>> {
+        let mut registered = std::mem::take(&mut self.models);
+        let environment = self.environment.take();
+        if let Some(environment) = environment.as_ref().filter(|_| registered.is_empty()) {
+            let reference = known(&mut self.catalog)?.available_model(environment)?;
+            registered.push(Registered::Vendor(reference.into()));
+        }
+        let environment = environment.unwrap_or_default();
+        let mut models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+        for model in registered {
+            let (name, model): (String, Arc<dyn Model>) = match model {
+                Registered::Custom(name, model) => (name, model),
+                Registered::Vendor(model) => {
+                    let name = model.name().to_owned();
+                    let model = model.build(known(&mut self.catalog)?, &environment)?;
+                    (name, Arc::new(model))
+                }
+            };
+            if models.is_empty() {
+                self.defaults.model.clone_from(&name);
+            }
+            models.insert(name, model);
+        }
+        Ok(models)
+    }
+}
+
+/// The catalog that was given, or else the one that is built in, which is read when it is needed.
+fn known(catalog: &mut Option<Catalog>) -> Result<&Catalog> {
+    match catalog {
+        Some(catalog) => Ok(catalog),
+        missing => Ok(missing.insert(Catalog::builtin()?)),
     }
 }

@@ -16,7 +16,7 @@ use crate::builder::Builder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
-use crate::talk::{CHAT, SCENE, Talk};
+use crate::session_builder::{CHAT, SCENE, SessionBuilder};
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -74,21 +74,21 @@ impl Engine {
 
     /// A panel to be put together: agents answer side by side or one after another, without the
     /// roles and the consensus of a debate.
-    pub fn panel(&self, question: &str) -> Talk {
-        Talk::new(self.clone(), Program::KIND, question)
+    pub fn panel(&self, question: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), Program::KIND, question)
     }
 
     /// A chat to be opened: whoever is named first answers, and may delegate to the others.
-    pub fn chat(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), CHAT, title)
+    pub fn chat(&self, title: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), CHAT, title)
     }
 
     /// A scene to be opened: a player and a cast of characters, one after another.
-    pub fn scene(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), SCENE, title)
+    pub fn scene(&self, title: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), SCENE, title)
     }
 
-    /// Opens a session of which everything is said.
+    /// Opens a fully specified session.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.

@@ -9,7 +9,7 @@
 //! #[tokio::main]
 //! async fn main() -> roundtable::Result<()> {
 //!     let script = Script::default().voice("ann", [Reply::text("Yes.")]).voice("bob", [Reply::text("No.")]);
-//!     let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
+//!     let engine = Engine::builder().custom_model("scripted", ScriptedModel::new(script)).build().await?;
 //!     let debate = engine.debate("Should we rewrite it in Rust?").agent("Ann").agent("Bob").rounds(2).run().await?;
 //!     let mut events = debate.events(Since::Start).await?;
 //!     while let Some(event) = events.next().await {
@@ -31,7 +31,7 @@ mod engine;
 mod error;
 pub mod program;
 mod session;
-mod talk;
+mod session_builder;
 mod turn;
 
 pub use answer::{Answer, RoundReport};
@@ -40,7 +40,7 @@ pub use builder::Builder;
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use session::{Events, Session, Since};
-pub use talk::Talk;
+pub use session_builder::SessionBuilder;
 
 pub use roundtable_backend as backend;
 pub use roundtable_core as core;

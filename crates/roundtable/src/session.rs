@@ -1,5 +1,7 @@
 //! A session, as an embedder holds it.
 
+mod wait;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

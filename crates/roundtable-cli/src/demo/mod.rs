@@ -48,7 +48,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let script = cast::script(play, options.pace, options.until_killed);
     let builder = Engine::builder()
         .sqlite(&config.data_dir)
-        .model("scripted", ScriptedModel::new(script))
+        .custom_model("scripted", ScriptedModel::new(script))
         .tool(cast::EstimateEffort { play });
     let engine = built(builder).await?;
     let mut demo = Demo {

@@ -94,7 +94,7 @@ impl DebateBuilder {
         self
     }
 
-    /// Adds an agent of whom everything is said.
+    /// Adds a fully specified agent.
     #[must_use]
     pub fn participant(mut self, agent: Agent) -> Self {
         self.seats.push(Ok(agent));
@@ -231,8 +231,9 @@ impl DebateBuilder {
         self.begin(false).await
     }
 
-    /// Opens the debate and lets all of its rounds follow. A round waits for context that the one
-    /// before it asked for.
+    /// Opens the debate and runs all of its rounds. It returns at once: wait for a round with
+    /// [`Debate::wait`], or for the end with [`Debate::events`]. A round waits for context that the
+    /// one before it asked for.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.

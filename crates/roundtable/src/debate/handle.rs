@@ -209,6 +209,24 @@ impl Debate {
         }
     }
 
+    /// Waits for the round that is under way, or else for the last one: after a restart, too, when the
+    /// caller does not know its number.
+    ///
+    /// # Errors
+    /// The same as [`Debate::wait`], and [`Error`] when no round has begun.
+    pub async fn wait_current(&self) -> Result<Findings> {
+        let state = self.session.state().await?;
+        let number = match (state.waiting.is_empty(), &state.round) {
+            (false, _) => next_number(&state) - 1,
+            (true, Some(round)) => round.number,
+            (true, None) => state.last_number,
+        };
+        if number == 0 {
+            return Err(invalid("no round has begun yet; start the debate".to_owned()));
+        }
+        self.wait(number).await
+    }
+
     /// What a round came to so far; the last one when none is named.
     ///
     /// # Errors

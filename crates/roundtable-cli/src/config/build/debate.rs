@@ -80,7 +80,7 @@ impl Config {
     ) -> Result<Builder> {
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
         for name in models {
-            builder = builder.model(name, self.chain(name, needs, watch)?);
+            builder = builder.custom_model(name, self.chain(name, needs, watch)?);
         }
         Ok(self.sized(builder).embedder(self.embedder()?))
     }

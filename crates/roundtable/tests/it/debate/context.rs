@@ -67,7 +67,12 @@ async fn r000_3_r000_4_requests_are_stored_with_the_debate_and_read_by_another_e
     let directory = tempfile::tempdir().unwrap();
     let engine = || async {
         let model = ScriptedModel::new(script());
-        Engine::builder().sqlite(directory.path()).model("scripted", model).build().await.unwrap()
+        Engine::builder()
+            .sqlite(directory.path())
+            .custom_model("scripted", model)
+            .build()
+            .await
+            .unwrap()
     };
     let first = engine().await;
     let (debate, _) = begun(&first, 2).await;

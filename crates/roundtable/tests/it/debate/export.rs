@@ -15,7 +15,7 @@ async fn an_export_is_imported_by_another_engine_and_says_the_same() {
     let model = ScriptedModel::new(Script::default());
     let there = Engine::builder()
         .sqlite(directory.path())
-        .model("other", model.clone())
+        .custom_model("other", model.clone())
         .build()
         .await
         .unwrap();

@@ -54,7 +54,7 @@ impl House<'_> {
             self.model = ScriptedModel::new(script());
         }
         let builder =
-            Engine::builder().sqlite(self.directory).model("scripted", self.model.clone());
+            Engine::builder().sqlite(self.directory).custom_model("scripted", self.model.clone());
         let engine = builder.build().await.unwrap();
         self.engine = Some(engine.clone());
         engine

@@ -163,7 +163,7 @@ async fn a_failed_round_does_not_count_and_continue_runs_its_next_take() {
     let down = Arc::new(AtomicBool::new(true));
     let model = ScriptedModel::new(Script::default());
     let outage = Outage { down: down.clone(), model };
-    let engine = Engine::builder().model("scripted", outage).build().await.unwrap();
+    let engine = Engine::builder().custom_model("scripted", outage).build().await.unwrap();
     let (debate, first) = begun(&engine, 1).await;
     assert_eq!((first.standing, first.take, first.rounds_completed), (Standing::Failed, 1, 0));
     assert!(first.responses.iter().all(|response| response.failure().is_some()));
