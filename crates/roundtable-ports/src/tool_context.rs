@@ -62,7 +62,7 @@ pub trait SessionReader: Send + Sync {
     /// Its id.
     fn id(&self) -> &SessionId;
     /// Committed events from this position on.
-    async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>, LogError>;
+    async fn read(&self, from: Seq, limit: usize) -> Result<Vec<Arc<Event>>, LogError>;
 }
 
 /// The way from handlers to the session's writer. One per session; handlers use [`EventBus`].

@@ -158,7 +158,7 @@ impl From<EngineError> for Problem {
             EngineError::BeyondEnd { head, .. } => {
                 of(StatusCode::CONFLICT, "beyond_end").with("head", head.0)
             }
-            EngineError::CannotPlay { .. } => of(StatusCode::CONFLICT, "cannot_play"),
+            EngineError::MissingDependency { .. } => of(StatusCode::CONFLICT, "cannot_play"),
             EngineError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             EngineError::Lease(LeaseError::Held { .. } | LeaseError::Suspect) => {
                 of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")

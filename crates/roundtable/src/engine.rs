@@ -113,8 +113,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
-        let listed = self.driver.parts().store.directory.list(most).await;
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.list(limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 
@@ -122,8 +122,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>> {
-        let listed = self.driver.parts().store.directory.select(selection, most).await;
+    pub async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.select(selection, limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 

@@ -51,7 +51,7 @@ pub use roundtable_tools as tools;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::debate::{Continue, Debate, DebateFilter, Mode, Perspective, Stance};
+    pub use crate::debate::{ContinueRequest, Debate, DebateFilter, Mode, Perspective, Stance};
     pub use crate::{Answer, Engine, Events, RoundReport, Session, Since};
     pub use futures_util::StreamExt;
     pub use roundtable_core::agent::Agent;
@@ -68,8 +68,8 @@ pub mod prelude {
 
 /// The examples of the guides compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/embedding.md")]
-mod embedding_guide {}
+#[doc = include_str!("../../../docs/guides/models.md")]
+mod models_guide {}
 
 /// The examples of the guides compile.
 #[cfg(doctest)]

@@ -30,7 +30,7 @@ async fn a_synthesis_between_rounds_and_after_the_last_one_is_sound() {
     let debate = wish.start().await.unwrap();
     debate.wait(1).await.unwrap();
     debate.synthesize(None).await.unwrap();
-    debate.continue_round(Continue::default()).await.unwrap();
+    debate.continue_round(ContinueRequest::default()).await.unwrap();
     debate.wait(2).await.unwrap();
     debate.synthesize(None).await.unwrap();
     engine.shutdown().await;

@@ -245,7 +245,7 @@ impl Catalog {
 
     /// The most that a model's tokens can cost, where it is known.
     pub fn price(&self, name: &str) -> Option<Price> {
-        Some(self.profile(name).ok()?.price?.most())
+        Some(self.profile(name).ok()?.price?.ceiling())
     }
 
     /// A model, ready to be asked.

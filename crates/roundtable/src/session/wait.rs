@@ -20,15 +20,17 @@ impl Session {
     /// [`crate::Error`] when no round has begun, or the log cannot be read.
     pub async fn wait_current(&self) -> Result<RoundReport> {
         let state = self.state().await?;
+        let answered: Vec<_> = state.answered.iter().cloned().collect();
         if let Some(waiting) = state.waiting.back() {
-            return collect(&self.handle, waiting.seq, waiting.context.message_id()).await;
+            return collect(&self.handle, waiting.seq, waiting.context.message_id(), &answered)
+                .await;
         }
         let Some(mark) = state.marks.back() else {
             let what = "no round has begun yet; send a message first".to_owned();
             return Err(Reject::Invalid { what }.into());
         };
         let before = self.before_round(mark).await?;
-        collect(&self.handle, before, mark.input.message_id()).await
+        collect(&self.handle, before, mark.input.message_id(), &answered).await
     }
 
     /// The position before a round's first event. Two takes of a round have the same input, so the
