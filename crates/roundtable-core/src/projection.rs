@@ -8,7 +8,7 @@ use crate::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Said, Seq, SessionEvent,
     TurnEvent,
 };
-use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, ToolCallId, TurnId};
+use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
 use crate::stage::Name;
@@ -88,21 +88,6 @@ pub enum Row {
         /// When.
         at: Timestamp,
     },
-    /// A turn: key is its id.
-    Turn {
-        /// Its id.
-        turn: TurnId,
-        /// The round that it belongs to.
-        round: RoundId,
-        /// Whose turn it is.
-        agent: AgentId,
-        /// The tool call that waits for it.
-        parent: Option<ToolCallId>,
-        /// Its first event.
-        first: Seq,
-        /// When it began.
-        at: Timestamp,
-    },
     /// A message: key is its number. Its text is stored once, in the event `body`.
     Message {
         /// Its number in the session.
@@ -115,13 +100,6 @@ pub enum Row {
         body: Seq,
         /// When.
         at: Timestamp,
-    },
-    /// A turn ended.
-    TurnEnd {
-        /// Its id.
-        turn: TurnId,
-        /// Its last event.
-        last: Seq,
     },
     /// An agent's name: key is its id.
     Agent {
@@ -251,16 +229,8 @@ fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
         return Vec::new();
     };
     match body {
-        TurnEvent::TurnStarted { agent, task } => vec![Row::Turn {
-            turn,
-            round,
-            agent: agent.clone(),
-            parent: task.tool_call().cloned(),
-            first: event.seq,
-            at: event.at,
-        }],
+        TurnEvent::TurnStarted { .. } => Vec::new(),
         TurnEvent::TurnEnded { said, .. } => {
-            let ended = Row::TurnEnd { turn: turn.clone(), last: event.seq };
             let message = said.map(|Said { number, seq }| Row::Message {
                 number,
                 round,
@@ -268,7 +238,7 @@ fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
                 body: seq,
                 at: event.at,
             });
-            [ended].into_iter().chain(message).collect()
+            message.into_iter().collect()
         }
     }
 }

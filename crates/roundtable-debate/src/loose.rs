@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// The JSON object or list in a text, if there is one.
 pub(super) fn json(text: &str) -> Option<Value> {
-    roundtable_core::mend(text).filter(|value| value.is_object() || value.is_array())
+    roundtable_core::extract_json(text).filter(|value| value.is_object() || value.is_array())
 }
 
 /// The fields of an object, whichever way a model spells them: `keyPoints`, `key_points`, `Key Points`.

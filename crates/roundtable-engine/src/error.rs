@@ -46,7 +46,7 @@ pub enum EngineError {
     #[error(
         "this process cannot go on with the session: {what}. Register it, use a process that has it, or fork the session with other agents"
     )]
-    CannotPlay {
+    MissingDependency {
         /// What is missing.
         what: String,
     },

@@ -198,7 +198,7 @@ impl SessionHandle {
             // Whoever goes on with it, everyone can read it; also while nobody can write it.
             Ok(Err(
                 EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. })
-                | EngineError::CannotPlay { .. }
+                | EngineError::MissingDependency { .. }
                 | EngineError::Crashed,
             )) => self.read_state().await,
             Ok(Err(error)) if error.is_transient() => self.read_state().await,

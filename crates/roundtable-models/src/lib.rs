@@ -24,12 +24,14 @@ pub mod scripted;
 #[cfg(feature = "vendors")]
 mod secret;
 #[cfg(feature = "vendors")]
+mod vendor_model;
+#[cfg(feature = "vendors")]
 pub mod window;
 #[cfg(feature = "vendors")]
 pub mod wire;
 
 #[cfg(feature = "vendors")]
-pub use catalog::{Catalog, CatalogError, Endpoint, Profile, Tuning};
+pub use catalog::{Catalog, CatalogError, Endpoint, Environment, Profile, Tuning};
 #[cfg(feature = "vendors")]
 pub use fallback::Fallback;
 #[cfg(feature = "vendors")]
@@ -38,3 +40,5 @@ pub use http::{Caps, ClientError, HttpModel, Timeouts};
 pub use retry::{Retry, RetryPolicy};
 #[cfg(feature = "vendors")]
 pub use secret::Secret;
+#[cfg(feature = "vendors")]
+pub use vendor_model::VendorModel;

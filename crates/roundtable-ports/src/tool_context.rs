@@ -62,7 +62,7 @@ pub trait SessionReader: Send + Sync {
     /// Its id.
     fn id(&self) -> &SessionId;
     /// Committed events from this position on.
-    async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>, LogError>;
+    async fn read(&self, from: Seq, limit: usize) -> Result<Vec<Arc<Event>>, LogError>;
 }
 
 /// The way from handlers to the session's writer. One per session; handlers use [`EventBus`].
@@ -222,5 +222,19 @@ impl ToolContext {
         scope: RunScope,
     ) -> Self {
         Self { prompt, rendered_prompt, adapter, session, event_bus, scope }
+    }
+
+    /// Runs a prompt as a child turn of this call: [`Adapter::evaluate`] with the context's own bus
+    /// and session.
+    ///
+    /// # Errors
+    /// [`EvaluateError`] when the prompt lacks a parameter, the session refuses it, or the engine is
+    /// stopping.
+    pub async fn evaluate(
+        &self,
+        prompt: &Prompt,
+        params: &Params,
+    ) -> Result<Evaluation, EvaluateError> {
+        self.adapter.evaluate(prompt, params, &self.event_bus, &self.session).await
     }
 }

@@ -245,7 +245,7 @@ mod tests {
     /// A feed of a session with a few events.
     async fn feed() -> (Feed, roundtable::Session, Engine) {
         let engine = Engine::builder()
-            .model("scripted", ScriptedModel::new(Script::default()))
+            .custom_model("scripted", ScriptedModel::new(Script::default()))
             .clock(PausedClock::starting(0))
             .build();
         let engine = engine.await.unwrap();

@@ -133,6 +133,9 @@ impl From<Error> for Problem {
             Error::Engine(error) => error.into(),
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
             Error::Import(error) => Self::bad_request("invalid", error.to_string()),
+            error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
+                Self::bad_request("invalid", error.to_string())
+            }
             // It names files of the server.
             Error::Open(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -160,7 +163,7 @@ impl From<EngineError> for Problem {
             EngineError::BeyondEnd { head, .. } => {
                 of(StatusCode::CONFLICT, "beyond_end").with("head", head.0)
             }
-            EngineError::CannotPlay { .. } => of(StatusCode::CONFLICT, "cannot_play"),
+            EngineError::MissingDependency { .. } => of(StatusCode::CONFLICT, "cannot_play"),
             EngineError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             EngineError::Lease(LeaseError::Held { .. } | LeaseError::Suspect) => {
                 of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")

@@ -12,8 +12,8 @@ pub(crate) fn fenced(what: &str, text: &str) -> String {
 }
 
 /// The beginning of a text: at most so many bytes, cut between two characters.
-pub(crate) fn cut(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
+pub(crate) fn cut(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }

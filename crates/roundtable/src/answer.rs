@@ -8,7 +8,7 @@ use roundtable_core::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Seq, SessionEvent, Task,
     TurnEvent, TurnOutcome,
 };
-use roundtable_core::id::{AgentId, RoundId, TurnId};
+use roundtable_core::id::{AgentId, ContextRequestId, RoundId, TurnId};
 use roundtable_engine::{EngineError, SessionHandle};
 
 use crate::error::Result;
@@ -38,13 +38,15 @@ pub struct RoundReport {
 }
 
 /// Reads the log until the round that a message opened is over, or waits for a person: what is
-/// there already at once, and the rest as it happens.
+/// there already at once, and the rest as it happens. Requests that were `answered` before hold
+/// nobody up.
 pub(crate) async fn collect(
     handle: &SessionHandle,
     after: Seq,
     message_id: &str,
+    answered: &[ContextRequestId],
 ) -> Result<RoundReport> {
-    let mut reading = Reading::new(message_id);
+    let mut reading = Reading::new(message_id, answered);
     let mut from = after.next();
     let log = &handle.engine().parts().store.log;
     for event in log.read(handle.id(), from, PAGE).await.map_err(EngineError::from)? {
@@ -80,6 +82,7 @@ fn dropped(event: &Event, message_id: &str) -> Option<Reject> {
 
 struct Reading<'a> {
     message_id: &'a str,
+    answered: &'a [ContextRequestId],
     round: Option<RoundId>,
     seats: BTreeMap<TurnId, AgentId>,
     words: BTreeMap<TurnId, String>,
@@ -87,10 +90,11 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(message_id: &'a str) -> Self {
+    fn new(message_id: &'a str, answered: &'a [ContextRequestId]) -> Self {
         let report =
             RoundReport { number: 0, outcome: None, answers: Vec::new(), requests: Vec::new() };
-        Self { message_id, round: None, seats: BTreeMap::new(), words: BTreeMap::new(), report }
+        let (seats, words) = (BTreeMap::new(), BTreeMap::new());
+        Self { message_id, answered, round: None, seats, words, report }
     }
 
     /// Takes an event in; true when there is nothing more to wait for.
@@ -131,7 +135,7 @@ impl<'a> Reading<'a> {
             }
             _ => {}
         }
-        waits_for_person(event)
+        self.waits_for_person(event)
     }
 
     fn note_words(&mut self, turn: &TurnId, body: &IterationEvent) {
@@ -144,12 +148,13 @@ impl<'a> Reading<'a> {
             self.words.insert(turn.clone(), text.clone());
         }
     }
-}
 
-/// Whether a call of the round waits for a person from here on.
-fn waits_for_person(event: &Event) -> bool {
-    let Body::Context(ContextEvent::ContextRequested(request)) = &event.body else {
-        return false;
-    };
-    request.priority == Priority::Required && request.about.waiting_call().is_some()
+    fn waits_for_person(&self, event: &Event) -> bool {
+        let Body::Context(ContextEvent::ContextRequested(request)) = &event.body else {
+            return false;
+        };
+        request.priority == Priority::Required
+            && request.about.waiting_call().is_some()
+            && !self.answered.contains(&request.id)
+    }
 }

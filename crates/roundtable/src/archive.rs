@@ -66,8 +66,8 @@ impl Archive {
     ///
     /// # Errors
     /// [`crate::Error`] when they cannot be read.
-    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
-        Ok(self.store.list(most).await.map_err(EngineError::from)?)
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+        Ok(self.store.list(limit).await.map_err(EngineError::from)?)
     }
 
     /// The newest sessions whose ids start with this text, which may leave out `ses_`.
@@ -108,9 +108,9 @@ impl Archive {
         &self,
         session: &SessionId,
         from: Seq,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Arc<Event>>> {
-        Ok(self.store.read(session, from, most).await.map_err(EngineError::from)?)
+        Ok(self.store.read(session, from, limit).await.map_err(EngineError::from)?)
     }
 
     /// All events of a session.

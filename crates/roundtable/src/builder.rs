@@ -1,6 +1,8 @@
 //! How an engine is put together.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "vendors")]
+use std::ffi::OsString;
 #[cfg(feature = "sqlite")]
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use roundtable_core::stage::Name;
 use roundtable_debate::{Debate, Measuring};
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
+#[cfg(feature = "vendors")]
+use roundtable_models::{Catalog, Environment, VendorModel};
 use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Job, Model, Store, Tool};
 
 use crate::debate::MeasureJob;
@@ -27,7 +31,12 @@ pub struct Builder {
     store: Option<Store>,
     #[cfg(feature = "sqlite")]
     directory: Option<PathBuf>,
-    models: BTreeMap<String, Arc<dyn Model>>,
+    /// In the order in which they were registered: the first one is the default.
+    models: Vec<Registered>,
+    #[cfg(feature = "vendors")]
+    catalog: Option<Catalog>,
+    #[cfg(feature = "vendors")]
+    environment: Option<Environment>,
     defaults: Defaults,
     embedder: Arc<dyn Embedder>,
     tools: Vec<Arc<dyn DynTool>>,
@@ -36,6 +45,13 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     config: Config,
+}
+
+/// A model to be registered.
+enum Registered {
+    #[cfg(feature = "vendors")]
+    Vendor(VendorModel),
+    Custom(String, Arc<dyn Model>),
 }
 
 /// The programs that come with the library.
@@ -49,7 +65,11 @@ impl Default for Builder {
             store: None,
             #[cfg(feature = "sqlite")]
             directory: None,
-            models: BTreeMap::new(),
+            models: Vec::new(),
+            #[cfg(feature = "vendors")]
+            catalog: None,
+            #[cfg(feature = "vendors")]
+            environment: None,
             defaults: Defaults::default(),
             embedder: Arc::new(HashedEmbedder::default()),
             tools: Vec::new(),
@@ -78,13 +98,42 @@ impl Builder {
         self
     }
 
-    /// Registers a model under the name that agents use. The first one is the default.
+    /// Registers a vendor's model by its reference, like `anthropic/claude-sonnet-4-5`; agents use
+    /// the same name. The key comes from the value ([`VendorModel::key`]), or else from the vendor's
+    /// own variable among those of [`Builder::env`]. The first model is the default.
+    #[cfg(feature = "vendors")]
     #[must_use]
-    pub fn model(mut self, name: &str, model: impl Model + 'static) -> Self {
-        if self.models.is_empty() {
-            name.clone_into(&mut self.defaults.model);
-        }
-        self.models.insert(name.to_owned(), Arc::new(model));
+    pub fn model(mut self, model: impl Into<VendorModel>) -> Self {
+        self.models.push(Registered::Vendor(model.into()));
+        self
+    }
+
+    /// Registers a model that implements [`Model`] under the name that agents use. The first model is
+    /// the default.
+    #[must_use]
+    pub fn custom_model(mut self, name: &str, model: impl Model + 'static) -> Self {
+        self.models.push(Registered::Custom(name.to_owned(), Arc::new(model)));
+        self
+    }
+
+    /// Sets up vendors from these variables, usually `std::env::vars_os()`: their keys, URLs, headers
+    /// and proxies. Without a registered model, the vendor whose key is set answers with its default
+    /// model. The library itself never reads the environment of the process.
+    #[cfg(feature = "vendors")]
+    #[must_use]
+    pub fn env<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.environment = Some(Environment::of(variables));
+        self
+    }
+
+    /// Looks vendors up in this catalog instead of the one that is built in.
+    #[cfg(feature = "vendors")]
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(catalog);
         self
     }
 
@@ -180,7 +229,8 @@ impl Builder {
     /// Starts the engine.
     ///
     /// # Errors
-    /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
+    /// [`crate::Error`] when a vendor's model cannot be set up, a tool has no valid schema, or the
+    /// store does not take the engine.
     pub async fn build(self) -> Result<Engine> {
         #[cfg(feature = "sqlite")]
         let builder = self.with_directory()?;
@@ -189,7 +239,8 @@ impl Builder {
         builder.start().await
     }
 
-    async fn start(self) -> Result<Engine> {
+    async fn start(mut self) -> Result<Engine> {
+        let models = self.build_models()?;
         let store = self.store.unwrap_or_else(|| Store::of(Arc::new(MemoryStore::new())));
         let mut jobs = self.jobs;
         let measure = || -> Arc<dyn Job> { Arc::new(MeasureJob(self.embedder)) };
@@ -199,7 +250,7 @@ impl Builder {
             store,
             clock: self.clock,
             ids: self.ids,
-            models: self.models,
+            models,
             tools: Toolset::new(self.tools)?,
             programs: self.programs,
             jobs,
@@ -217,5 +268,52 @@ impl Builder {
             self.store = Some(Store::of(Arc::new(store)));
         }
         Ok(self)
+    }
+
+    /// The models by name; the first one becomes the default.
+    fn build_models(&mut self) -> Result<BTreeMap<String, Arc<dyn Model>>> {
+        let registered = std::mem::take(&mut self.models);
+        #[cfg(feature = "vendors")]
+        let registered = self.with_available(registered)?;
+        let mut models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+        for model in registered {
+            let (name, model): (String, Arc<dyn Model>) = match model {
+                Registered::Custom(name, model) => (name, model),
+                #[cfg(feature = "vendors")]
+                Registered::Vendor(model) => self.build_vendor(model)?,
+            };
+            if models.is_empty() {
+                self.defaults.model.clone_from(&name);
+            }
+            models.insert(name, model);
+        }
+        Ok(models)
+    }
+
+    /// Without a registered model, the vendor whose key is in the environment answers.
+    #[cfg(feature = "vendors")]
+    fn with_available(&mut self, mut registered: Vec<Registered>) -> Result<Vec<Registered>> {
+        if let Some(environment) = self.environment.as_ref().filter(|_| registered.is_empty()) {
+            let reference = known(&mut self.catalog)?.available_model(environment)?;
+            registered.push(Registered::Vendor(reference.into()));
+        }
+        Ok(registered)
+    }
+
+    #[cfg(feature = "vendors")]
+    fn build_vendor(&mut self, model: VendorModel) -> Result<(String, Arc<dyn Model>)> {
+        let name = model.name().to_owned();
+        let environment = self.environment.get_or_insert_default();
+        let model = model.build(known(&mut self.catalog)?, environment)?;
+        Ok((name, Arc::new(model)))
+    }
+}
+
+#[cfg(feature = "vendors")]
+/// The catalog that was given, or else the one that is built in, which is read when it is needed.
+fn known(catalog: &mut Option<Catalog>) -> Result<&Catalog> {
+    match catalog {
+        Some(catalog) => Ok(catalog),
+        missing => Ok(missing.insert(Catalog::builtin()?)),
     }
 }

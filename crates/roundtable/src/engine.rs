@@ -18,7 +18,7 @@ use crate::chat::ChatBuilder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
-use crate::talk::{SCENE, Talk};
+use crate::session_builder::{SCENE, SessionBuilder};
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -77,8 +77,8 @@ impl Engine {
 
     /// A panel to be put together: agents answer side by side or one after another, without the
     /// roles and the consensus of a debate.
-    pub fn panel(&self, question: &str) -> Talk {
-        Talk::new(self.clone(), Program::KIND, question)
+    pub fn panel(&self, question: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), Program::KIND, question)
     }
 
     /// A chat to be opened: a supervisor answers, and may delegate to workers. Without a title it is
@@ -88,11 +88,11 @@ impl Engine {
     }
 
     /// A scene to be opened: a player and a cast of characters, one after another.
-    pub fn scene(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), SCENE, title)
+    pub fn scene(&self, title: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), SCENE, title)
     }
 
-    /// Opens a session of which everything is said.
+    /// Opens a fully specified session.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.
@@ -117,8 +117,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
-        let listed = self.driver.parts().store.directory.list(most).await;
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.list(limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 
@@ -126,8 +126,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>> {
-        let listed = self.driver.parts().store.directory.select(selection, most).await;
+    pub async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.select(selection, limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 

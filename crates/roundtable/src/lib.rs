@@ -9,7 +9,7 @@
 //! #[tokio::main]
 //! async fn main() -> roundtable::Result<()> {
 //!     let script = Script::default().voice("ann", [Reply::text("Yes.")]).voice("bob", [Reply::text("No.")]);
-//!     let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
+//!     let engine = Engine::builder().custom_model("scripted", ScriptedModel::new(script)).build().await?;
 //!     let debate = engine.debate("Should we rewrite it in Rust?").agent("Ann").agent("Bob").rounds(2).run().await?;
 //!     let mut events = debate.events(Since::Start).await?;
 //!     while let Some(event) = events.next().await {
@@ -33,7 +33,7 @@ mod engine;
 mod error;
 pub mod program;
 mod session;
-mod talk;
+mod session_builder;
 mod turn;
 
 pub use answer::{Answer, RoundReport};
@@ -43,7 +43,7 @@ pub use builder::Builder;
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use session::{Events, Session, Since};
-pub use talk::Talk;
+pub use session_builder::SessionBuilder;
 
 pub use roundtable_core as core;
 pub use roundtable_ports as ports;
@@ -69,8 +69,8 @@ pub mod driver {
 pub mod models {
     #[cfg(feature = "vendors")]
     pub use roundtable_models::{
-        Caps, Catalog, CatalogError, ClientError, Endpoint, Fallback, HttpModel, Profile, Retry,
-        RetryPolicy, Secret, Timeouts, Tuning, catalog, price,
+        Caps, Catalog, CatalogError, ClientError, Endpoint, Environment, Fallback, HttpModel,
+        Profile, Retry, RetryPolicy, Secret, Timeouts, Tuning, VendorModel, catalog, price,
     };
     pub use roundtable_models::{local, scripted};
 }
@@ -86,7 +86,7 @@ pub mod tools {
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::debate::{Continue, Debate, DebateFilter, Mode, Perspective, Stance};
+    pub use crate::debate::{ContinueRequest, Debate, DebateFilter, Mode, Perspective, Stance};
     pub use crate::{Answer, Engine, Events, RoundReport, Session, Since};
     pub use futures_util::StreamExt;
     pub use roundtable_core::agent::Agent;
@@ -103,8 +103,8 @@ pub mod prelude {
 
 /// The examples of the guides compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/embedding.md")]
-mod embedding_guide {}
+#[doc = include_str!("../../../docs/guides/models.md")]
+mod models_guide {}
 
 /// The examples of the guides compile.
 #[cfg(all(doctest, feature = "fetch-url", feature = "mcp-tools"))]

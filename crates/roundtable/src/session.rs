@@ -1,5 +1,7 @@
 //! A session, as an embedder holds it.
 
+mod wait;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,14 +76,14 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn say(&self, text: &str) -> Result<Receipt> {
-        self.say_showing(text, Vec::new()).await
+        self.say_with_images(text, Vec::new()).await
     }
 
     /// Says something and shows pictures with it.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
-    pub async fn say_showing(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
+    pub async fn say_with_images(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
         let said = Said { text: Some(text), images, results: Vec::new() };
         self.send_said(said).await
     }
@@ -90,7 +92,7 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
-    pub async fn go_on(&self) -> Result<Receipt> {
+    pub async fn continue_round(&self) -> Result<Receipt> {
         self.send_said(Said::default()).await
     }
 
@@ -99,14 +101,14 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused, or the log cannot be read.
     pub async fn ask(&self, text: &str) -> Result<RoundReport> {
-        self.ask_showing(text, Vec::new()).await
+        self.ask_with_images(text, Vec::new()).await
     }
 
     /// Says something, shows pictures with it, and waits for the answers.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or the log cannot be read.
-    pub async fn ask_showing(&self, text: &str, images: Vec<Image>) -> Result<RoundReport> {
+    pub async fn ask_with_images(&self, text: &str, images: Vec<Image>) -> Result<RoundReport> {
         let said = Said { text: Some(text), images, results: Vec::new() };
         self.send_and_collect(said).await
     }
@@ -115,7 +117,7 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when required requests are left unanswered, or the log cannot be read.
-    pub async fn go_on_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
+    pub async fn continue_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
         self.send_and_collect(Said { results, ..Said::default() }).await
     }
 
@@ -345,9 +347,9 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when they cannot be read.
-    pub async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>> {
+    pub async fn read(&self, from: Seq, limit: usize) -> Result<Vec<Arc<Event>>> {
         let log = &self.handle.engine().parts().store.log;
-        Ok(log.read(self.id(), from, most).await.map_err(EngineError::from)?)
+        Ok(log.read(self.id(), from, limit).await.map_err(EngineError::from)?)
     }
 
     /// The point after the last event, to fork the session there.
@@ -366,7 +368,7 @@ impl Session {
         let say = self.message(said)?;
         let message_id = say.context.message_id().to_owned();
         let receipt = self.handle.say_through(say).await?;
-        collect(&self.handle, receipt.after, &message_id).await
+        collect(&self.handle, receipt.after, &message_id, &[]).await
     }
 
     fn message(&self, said: Said<'_>) -> Result<Say> {

@@ -108,7 +108,7 @@ impl Vectors for MemoryStore {
         let mut found = Vec::new();
         for scope in scopes {
             let Some(pile) = piles.get(&(scope.clone(), search.space.clone())) else { continue };
-            for hit in pile.matrix.nearest(&query, search.most).map_err(refused)? {
+            for hit in pile.matrix.nearest(&query, search.limit).map_err(refused)? {
                 let payload = pile.about.get(hit.key).map(|(payload, _)| payload.clone());
                 found.push(FoundVector {
                     scope: scope.clone(),
@@ -121,7 +121,7 @@ impl Vectors for MemoryStore {
         found.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| (&a.scope, &a.key).cmp(&(&b.scope, &b.key)))
         });
-        found.truncate(search.most);
+        found.truncate(search.limit);
         Ok(found)
     }
 }

@@ -15,7 +15,7 @@ use roundtable::core::message::Image;
 use roundtable::core::session::Session as State;
 use roundtable::debate::Rules;
 
-use crate::config::{Config, Needs, Running, Wishes};
+use crate::config::{Config, Needs, Overrides, Running};
 use crate::debate;
 use crate::signal::Signals;
 use show::Show;
@@ -33,7 +33,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     shown: Shown,
     #[command(flatten)]
-    pub wishes: Wishes,
+    pub overrides: Overrides,
     /// Print every event as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
@@ -60,7 +60,7 @@ impl Shown {
 
 /// How a session goes on.
 #[derive(clap::Args)]
-pub(crate) struct GoOn {
+pub(crate) struct ContinueRequest {
     /// The session.
     session: SessionId,
     /// What to say; an answer, if an agent asked a question. Without it, a debate goes on, and asks for
@@ -96,11 +96,14 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
     finish(config, &running, talk, said, &trouble).await
 }
 
-pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
+pub(crate) async fn continue_session(
+    config: &Config,
+    options: &ContinueRequest,
+) -> anyhow::Result<ExitCode> {
     let (session, text) = (&options.session, &options.text);
     let state = state(config, session).await?;
     if Rules::of(&state.settings).is_some() {
-        return debate::go_on(
+        return debate::continue_debate(
             config,
             session,
             &state.agents,

@@ -9,8 +9,7 @@ use super::reference::Link;
 use super::{Config, build};
 
 /// The tools that need no server; `fetch_url` has to be switched on.
-const BUILTIN: [&str; 6] =
-    ["calculate", "delegate", "fact_check", "fetch_url", "now", "request_context"];
+const BUILTIN: [&str; 5] = ["delegate", "fact_check", "fetch_url", "now", "request_context"];
 
 /// Shorter tokens can be guessed.
 const SHORTEST_TOKEN: usize = 16;

@@ -55,7 +55,7 @@ impl Hold {
     }
 
     /// Goes on with a debate: joins the round that is running, or begins the next.
-    pub async fn go_on(&mut self) -> anyhow::Result<End> {
+    pub async fn resume(&mut self) -> anyhow::Result<End> {
         let state = self.debate.session().state().await?;
         let running = state.round.as_ref().map(|round| round.number);
         let first = running.unwrap_or_else(|| state.next_number());
@@ -78,11 +78,11 @@ impl Hold {
         }
         if state.last_number == 0 {
             let focus = self.text.take().or(Some(state.topic));
-            let wish = Continue {
+            let wish = ContinueRequest {
                 focus,
                 after_round: Some(0),
                 budget: self.budget,
-                ..Continue::default()
+                ..ContinueRequest::default()
             };
             let begun = self.debate.continue_round(wish).await?;
             return self.run(updates, begun.number).await;
@@ -136,12 +136,12 @@ impl Hold {
             // What was answered is not asked again.
             self.debate.provide(std::mem::take(&mut results)).await?;
         }
-        let wish = Continue {
+        let wish = ContinueRequest {
             focus: self.text.take(),
             results,
             after_round: Some(findings.number),
             budget: self.budget.take(),
-            ..Continue::default()
+            ..ContinueRequest::default()
         };
         // Whether it may go on is not decided here: someone else may have answered meanwhile.
         let begun = match self.debate.continue_round(wish).await {

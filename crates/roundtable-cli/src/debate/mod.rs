@@ -22,7 +22,7 @@ use roundtable::debate::Record;
 use roundtable::prelude::*;
 
 use crate::ask::Trouble;
-use crate::config::{Config, Running, Wishes};
+use crate::config::{Config, Overrides, Running};
 use crate::signal::Signals;
 use crate::voice;
 use hold::{End, Hold};
@@ -67,8 +67,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub fn wishes(&self) -> Wishes {
-        Wishes::for_model(self.model.clone())
+    pub fn overrides(&self) -> Overrides {
+        Overrides::for_model(self.model.clone())
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 /// Goes on with a debate. `text` answers what is asked, or says what the next round is about.
-pub(crate) async fn go_on(
+pub(crate) async fn continue_debate(
     config: &Config,
     session: &SessionId,
     agents: &[Agent],
@@ -113,7 +113,7 @@ pub(crate) async fn go_on(
 ) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
     let trouble = Trouble::new(as_json);
-    let running = config.engine_to_go_on(agents, &trouble.watch()).await?;
+    let running = config.engine_to_continue(agents, &trouble.watch()).await?;
     let show = Show::new(as_json);
     if let Some(agent) = agents.first() {
         let model = config.spelled_out(&agent.model);
@@ -151,7 +151,7 @@ async fn finish(
     let held = async {
         match begin {
             Begin::Anew => hold.watch().await,
-            Begin::Again => hold.go_on().await,
+            Begin::Again => hold.resume().await,
         }
     };
     let (end, mut stopped) = tokio::select! {

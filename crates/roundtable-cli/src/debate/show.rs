@@ -61,7 +61,7 @@ impl Speaking {
     /// What is to be written of these words. What is heard of an answer before it is checked may
     /// differ from what it is in the end, when it had to be mended or asked for again: then it is
     /// said so, and written as a whole.
-    fn go_on(&mut self, words: String) -> String {
+    fn extend(&mut self, words: String) -> String {
         let text = match words.strip_prefix(&self.written) {
             Some(fresh) => self.wrap.push(fresh),
             None => {
@@ -216,7 +216,7 @@ impl Show {
             self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: String::new() });
         }
         let Some(speaking) = &mut self.speaking else { return };
-        put(&speaking.go_on(words));
+        put(&speaking.extend(words));
     }
 
     fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
@@ -358,8 +358,8 @@ mod tests {
         let turn = "trn_1".parse()?;
         let wrap = Wrap::new(40, panel::MARGIN);
         let mut speaking = Speaking { turn, wrap, written: String::new() };
-        let said =
-            ["Begin ", "Begin now ", "Wait a year. "].map(|words| speaking.go_on(words.to_owned()));
+        let said = ["Begin ", "Begin now ", "Wait a year. "]
+            .map(|words| speaking.extend(words.to_owned()));
         let margin = panel::MARGIN;
         let anew = format!("\n{margin}[what counts is this:]\n{margin}Wait a year.");
         assert_eq!(said, [format!("{margin}Begin"), " now".to_owned(), anew]);

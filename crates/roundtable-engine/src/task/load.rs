@@ -66,13 +66,13 @@ fn check(engine: &Engine, live: Live) -> Result<Live, EngineError> {
     if let Some(name) = missing.filter(|_| live.session.opened) {
         engine.lay_aside(&live.session.id);
         let what = format!("this process has no program \"{name}\"");
-        return Err(EngineError::CannotPlay { what });
+        return Err(EngineError::MissingDependency { what });
     }
     match engine.parts().check(&live.session.agents) {
         Ok(()) => Ok(live),
         Err(missing) => {
             engine.lay_aside(&live.session.id);
-            Err(EngineError::CannotPlay { what: missing.to_string() })
+            Err(EngineError::MissingDependency { what: missing.to_string() })
         }
     }
 }

@@ -20,7 +20,7 @@ use roundtable_core::stage::Name;
 
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
-pub use leases::{CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, MOST_CRASHES, Ownership};
+pub use leases::{CRASH_LIMIT, CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 pub use quota::{Allowances, Holdings, Owner, Quotas};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
@@ -107,12 +107,12 @@ pub trait Directory: Send + Sync {
     /// The session with this id.
     async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError>;
     /// The newest sessions.
-    async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError>;
+    async fn list(&self, limit: usize) -> Result<Vec<Listed>, LogError>;
     /// The newest of these sessions.
-    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError>;
+    async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>, LogError>;
     /// Sessions that have work, or whose time has come, and that no living node owns. Those that
     /// are parked are left out.
-    async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError>;
+    async fn list_due(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, LogError>;
     /// When the next session that nobody owns becomes due.
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
 }

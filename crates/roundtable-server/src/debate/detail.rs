@@ -5,7 +5,7 @@ mod said;
 
 use jiff::Timestamp;
 use roundtable::core::id::{AgentId, SessionId};
-use roundtable::debate::{DebateEntry, Spent, Summed};
+use roundtable::debate::{DebateEntry, Spent, SynthesisReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -104,7 +104,7 @@ pub(crate) struct SynthesisAnswer {
 }
 
 impl SynthesisAnswer {
-    pub fn completed(session: &SessionId, summed: Summed) -> Self {
+    pub fn completed(session: &SessionId, summed: SynthesisReport) -> Self {
         let synthesis = Some(Synthesis::of(summed));
         Self {
             session_id: session.clone(),
@@ -141,7 +141,7 @@ pub(crate) struct Synthesis {
 }
 
 impl Synthesis {
-    fn of(summed: Summed) -> Self {
+    fn of(summed: SynthesisReport) -> Self {
         let synthesis = summed.synthesis;
         Self {
             round_number: summed.number,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
-use roundtable::debate::{Continue, Debate, Findings, Standing};
+use roundtable::debate::{self, Debate, Findings, Standing};
 use roundtable::driver::EngineError;
 use roundtable::ports::{CommandKey, Owner};
 use tokio::time::Sleep;
@@ -138,7 +138,7 @@ pub(crate) async fn go_on(
             return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
         }
     }
-    let wish = Continue {
+    let wish = debate::ContinueRequest {
         focus: asked.focus_question,
         results,
         after_round: asked.after_round,

@@ -149,7 +149,7 @@ mod tests {
      {
         let script = Script::default().voice("ann", [Reply::text("Yes.").at_gate("shut")]);
         let model = ScriptedModel::new(script.voice("bob", [Reply::text("No.")]));
-        let engine = Engine::builder().model("scripted", model.clone());
+        let engine = Engine::builder().custom_model("scripted", model.clone());
         let engine = engine.clock(PausedClock::starting(0)).build().await.unwrap();
         let debate = engine.debate("Shall we?").agent("Ann").agent("Bob").start().await.unwrap();
         let app = App::of(engine.clone());

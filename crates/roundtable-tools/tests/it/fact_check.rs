@@ -20,7 +20,7 @@ async fn checked(quote: &str, said_by: Option<&str>, sequential: bool) -> ToolRe
         .voice("bob", [Reply::text("Hm.")])
         .voice("bob", [check, Reply::text("So.")]);
     let engine = Engine::builder()
-        .model("scripted", ScriptedModel::new(script))
+        .custom_model("scripted", ScriptedModel::new(script))
         .tool(FactCheck)
         .build()
         .await
@@ -99,7 +99,8 @@ async fn in_a_debate_without_names_a_quote_is_found_without_a_name() {
         .voice("bob", [Reply::text("Hm.")])
         .voice("bob", [check, Reply::text("So.")]);
     let model = ScriptedModel::new(script);
-    let engine = Engine::builder().model("scripted", model).tool(FactCheck).build().await.unwrap();
+    let engine =
+        Engine::builder().custom_model("scripted", model).tool(FactCheck).build().await.unwrap();
     let mut bob = Agent::new("Bob", "scripted").unwrap();
     bob.tools = vec![FactCheck.declare()];
     let wish = engine.debate("Which language?").mode(Mode::Delphi).agent("Ann").participant(bob);

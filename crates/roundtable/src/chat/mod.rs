@@ -10,7 +10,7 @@
 //! let script = Script::default()
 //!     .voice("boss", [Reply::calls([delegate]), Reply::text("It is dug.")])
 //!     .voice("digger", [Reply::text("Dug.")]);
-//! let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
+//! let engine = Engine::builder().custom_model("scripted", ScriptedModel::new(script)).build().await?;
 //! let chat = engine
 //!     .chat("Garden")
 //!     .supervisor(Agent::new("Boss", "scripted")?)

@@ -16,7 +16,7 @@ use roundtable_ports::{CommandKey, Receipt};
 use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
 use super::replay;
-use super::wait::{Reading, find_summed, find_summed_then, is_settled};
+use super::wait::{Reading, find_synthesis, find_synthesis_then, is_settled};
 use crate::error::{Error, Result};
 use crate::session::{Events, Session, Since};
 
@@ -29,7 +29,7 @@ pub struct Debate {
 
 /// What the next round is to be.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Continue {
+pub struct ContinueRequest {
     /// What the panel is to speak to in particular.
     pub focus: Option<String>,
     /// Answers to context requests.
@@ -46,7 +46,7 @@ pub struct Continue {
 
 /// What came of the wish for another round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Continued {
+pub struct ContinueOutcome {
     /// The round to wait for.
     pub number: u32,
     /// Whether it was there before.
@@ -57,7 +57,7 @@ pub struct Continued {
 
 /// A debate summed up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summed {
+pub struct SynthesisReport {
     /// What it comes to.
     pub synthesis: Synthesis,
     /// The last round that it covers.
@@ -98,7 +98,7 @@ impl Debate {
     /// # Errors
     /// [`Error`] when there is no such debate, when it is not active, when required requests are left
     /// unanswered, or when a round is running and there is something new to say to it. Then nothing changed.
-    pub async fn continue_round(&self, wish: Continue) -> Result<Continued> {
+    pub async fn continue_round(&self, wish: ContinueRequest) -> Result<ContinueOutcome> {
         if let Some(key) = &wish.key
             && let Some(receipt) = self.session.find_receipt(key).await?
         {
@@ -107,7 +107,7 @@ impl Debate {
         let state = self.session.state().await?;
         if let Some(number) = decides(&state, &wish)? {
             let warnings = self.session.provide(wish.results).await?.warnings;
-            return Ok(Continued { number, joined: true, warnings });
+            return Ok(ContinueOutcome { number, joined: true, warnings });
         }
         if let Some(joined) = join(&state, &wish)? {
             return self.remember(joined, wish.key).await;
@@ -128,20 +128,20 @@ impl Debate {
             CommandId::derive(self.id().as_str(), format_args!("{number}.{take}")).into()
         });
         match self.session.command_keyed(Command::Say(say), key).await {
-            Ok(Receipt { warnings, .. }) => Ok(Continued { number, joined: false, warnings }),
+            Ok(Receipt { warnings, .. }) => Ok(ContinueOutcome { number, joined: false, warnings }),
             // Someone else was faster: theirs is the round that was asked for.
             Err(Error::Engine(EngineError::CommandReused { .. }))
                 if wish.key.is_none() && wish.after_round.is_some() =>
             {
                 let state = self.session.state().await?;
                 let warnings = unused(&state, &wish, number);
-                Ok(Continued { number, joined: true, warnings })
+                Ok(ContinueOutcome { number, joined: true, warnings })
             }
             Err(Error::Engine(EngineError::Reject(Reject::Busy { round })))
                 if wish.says_nothing()
                     || wish.after_round.map(|after| after + 1) == Some(round) =>
             {
-                let joined = Continued { number: round, joined: true, warnings: Vec::new() };
+                let joined = ContinueOutcome { number: round, joined: true, warnings: Vec::new() };
                 self.remember(joined, wish.key).await
             }
             Err(error) => Err(error),
@@ -152,14 +152,18 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when the log cannot be read.
-    pub async fn replay(&self, receipt: &Receipt) -> Result<Continued> {
+    pub async fn replay(&self, receipt: &Receipt) -> Result<ContinueOutcome> {
         let log = self.session.log().await?;
         let number = replay::round_of(&log, receipt);
-        Ok(Continued { number, joined: true, warnings: receipt.warnings.clone() })
+        Ok(ContinueOutcome { number, joined: true, warnings: receipt.warnings.clone() })
     }
 
     /// Notes that a request was answered with a round that it did not begin.
-    async fn remember(&self, joined: Continued, key: Option<CommandKey>) -> Result<Continued> {
+    async fn remember(
+        &self,
+        joined: ContinueOutcome,
+        key: Option<CommandKey>,
+    ) -> Result<ContinueOutcome> {
         if let Some(key) = key {
             self.session.remember(key).await?;
         }
@@ -207,6 +211,24 @@ impl Debate {
                 }
             }
         }
+    }
+
+    /// Waits for the round that is under way, or else for the last one: after a restart, too, when the
+    /// caller does not know its number.
+    ///
+    /// # Errors
+    /// The same as [`Debate::wait`], and [`Error`] when no round has begun.
+    pub async fn wait_current(&self) -> Result<Findings> {
+        let state = self.session.state().await?;
+        let number = match (state.waiting.is_empty(), &state.round) {
+            (false, _) => next_number(&state) - 1,
+            (true, Some(round)) => round.number,
+            (true, None) => state.last_number,
+        };
+        if number == 0 {
+            return Err(invalid("no round has begun yet; start the debate".to_owned()));
+        }
+        self.wait(number).await
     }
 
     /// What a round came to so far; the last one when none is named.
@@ -364,7 +386,7 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when no round is completed, or when the model could not do it; asking again tries again.
-    pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<Summed> {
+    pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<SynthesisReport> {
         self.synthesize_keyed(agent, None).await
     }
 
@@ -377,14 +399,14 @@ impl Debate {
         &self,
         agent: Option<&AgentId>,
         key: Option<CommandKey>,
-    ) -> Result<Summed> {
+    ) -> Result<SynthesisReport> {
         if let Some(key) = key {
             let receipt = match self.session.find_receipt(&key).await? {
                 Some(receipt) => receipt,
                 None => self.session.command_keyed(Program::synthesize(agent), key).await?,
             };
             let (then, now) = (self.record_at(&receipt).await?, self.record().await?);
-            if let Some(summed) = find_summed_then(&then, &now, agent) {
+            if let Some(summed) = find_synthesis_then(&then, &now, agent) {
                 return Ok(summed);
             }
         }
@@ -395,7 +417,7 @@ impl Debate {
             // In this order: what is read later cannot be older than what is known to be over.
             let open = !self.session.state().await?.asides.is_empty();
             let record = self.record().await?;
-            if let Some(summed) = find_summed(&then, &record, agent, open)? {
+            if let Some(summed) = find_synthesis(&then, &record, agent, open)? {
                 return Ok(summed);
             }
             while !matches!(

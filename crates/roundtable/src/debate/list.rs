@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 
 /// How many are listed when nobody says.
-const MOST: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 
 /// How many sessions are looked at together.
 const PAGE: usize = 200;
@@ -79,7 +79,7 @@ impl Engine {
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
     pub async fn debates(&self, filter: &DebateFilter) -> Result<Vec<DebateEntry>> {
-        let most = filter.limit.unwrap_or(MOST);
+        let limit = filter.limit.unwrap_or(DEFAULT_LIMIT);
         let mut selection = filter.selection();
         let mut entries = Vec::new();
         loop {
@@ -87,7 +87,7 @@ impl Engine {
             let Some(last) = page.last() else { return Ok(entries) };
             selection.before = Some(last.session.clone());
             for listed in &page {
-                if entries.len() >= most {
+                if entries.len() >= limit {
                     return Ok(entries);
                 }
                 let entry = self.entry(listed).await?;

@@ -12,7 +12,7 @@ mod wait;
 
 pub use builder::DebateBuilder;
 pub(crate) use folds::Folds;
-pub use handle::{Continue, Continued, Debate, Summed};
+pub use handle::{ContinueOutcome, ContinueRequest, Debate, SynthesisReport};
 pub use list::{DebateEntry, DebateFilter, DebateStatus};
 pub(crate) use measure::Measure as MeasureJob;
 

@@ -7,7 +7,7 @@ use roundtable_core::event::{
 use roundtable_core::id::{AgentId, RoundId};
 use roundtable_debate::{Findings, Record, RecordedRound, RecordedSynthesis, Synthesis};
 
-use super::handle::{Summed, invalid};
+use super::handle::{SynthesisReport, invalid};
 use crate::error::Result;
 
 /// Looks for the event after which a round may be over.
@@ -50,11 +50,11 @@ pub(super) fn is_settled(record: &Record, findings: &Findings) -> bool {
 }
 
 /// The synthesis of the debate as it was then, if it is there now.
-pub(super) fn find_summed_then(
+pub(super) fn find_synthesis_then(
     then: &Record,
     now: &Record,
     agent: Option<&AgentId>,
-) -> Option<Summed> {
+) -> Option<SynthesisReport> {
     syntheses(then, now, agent).find(|one| one.turn.answered()).map(summed)
 }
 
@@ -71,8 +71,8 @@ fn syntheses<'a>(
     })
 }
 
-fn summed(found: &RecordedSynthesis) -> Summed {
-    Summed {
+fn summed(found: &RecordedSynthesis) -> SynthesisReport {
+    SynthesisReport {
         synthesis: Synthesis::read(&found.turn.text),
         number: found.number,
         agent: found.turn.agent.clone(),
@@ -82,13 +82,13 @@ fn summed(found: &RecordedSynthesis) -> Summed {
 
 /// The synthesis of the debate as it was then, if it is there; an error if it failed and nothing is
 /// under way.
-pub(super) fn find_summed(
+pub(super) fn find_synthesis(
     then: &Record,
     now: &Record,
     agent: Option<&AgentId>,
     open: bool,
-) -> Result<Option<Summed>> {
-    if let Some(found) = find_summed_then(then, now, agent) {
+) -> Result<Option<SynthesisReport>> {
+    if let Some(found) = find_synthesis_then(then, now, agent) {
         return Ok(Some(found));
     }
     match syntheses(then, now, agent).next() {

@@ -14,4 +14,5 @@ mod chat;
 mod debate;
 mod http;
 mod program;
-mod talk;
+mod session;
+mod vendor;

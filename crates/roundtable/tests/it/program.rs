@@ -49,7 +49,7 @@ fn script() -> Script {
 }
 
 async fn engine(model: RecordingModel) -> Engine {
-    let builder = Engine::builder().model("scripted", model);
+    let builder = Engine::builder().custom_model("scripted", model);
     builder.program(Auction).job(CREDIT, credit()).build().await.unwrap()
 }
 
@@ -85,7 +85,7 @@ async fn the_state_follows_the_take_that_counts() {
             Ok(json!([covered]))
         }
     }
-    let builder = Engine::builder().model("scripted", ScriptedModel::new(script()));
+    let builder = Engine::builder().custom_model("scripted", ScriptedModel::new(script()));
     let job = Fickle(AtomicUsize::new(0));
     let engine = builder.program(Auction).job(CREDIT, job).build().await.unwrap();
     let auction = engine.open(opening()).await.unwrap();
@@ -157,7 +157,7 @@ async fn a_panel_a_debate_and_an_auction_run_in_one_engine_at_once() {
 async fn a_process_without_the_program_reads_its_sessions_and_does_not_drive_them() {
     let directory = tempfile::tempdir().unwrap();
     let builder = || {
-        let engine = Engine::builder().model("scripted", ScriptedModel::new(script()));
+        let engine = Engine::builder().custom_model("scripted", ScriptedModel::new(script()));
         engine.sqlite(directory.path())
     };
     let first = builder().program(Auction).job(CREDIT, credit()).build().await.unwrap();

@@ -11,7 +11,7 @@ use roundtable_testing::RecordingModel;
 
 /// An engine whose only model says what the script says.
 async fn engine(model: &RecordingModel) -> Engine {
-    Engine::builder().model("scripted", model.clone()).build().await.unwrap()
+    Engine::builder().custom_model("scripted", model.clone()).build().await.unwrap()
 }
 
 fn recorded(script: Script) -> (RecordingModel, ScriptedModel) {

@@ -61,7 +61,7 @@ async fn a_question_outlives_its_process_and_another_one_brings_the_answer_once(
     };
     let build = || {
         let builder = Engine::builder().sqlite(directory.path());
-        builder.model("scripted", ScriptedModel::new(script())).build()
+        builder.custom_model("scripted", ScriptedModel::new(script())).build()
     };
     let mut ann = agent("Ann");
     ann.tools.push(ToolDecl::ask());

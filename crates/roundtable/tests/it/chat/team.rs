@@ -162,7 +162,7 @@ async fn without_agents_the_standard_team_answers() {
 #[tokio::test]
 async fn on_a_model_without_tools_the_supervisor_answers_alone() {
     let model = ScriptedModel::new(Script::default());
-    let engine = Engine::builder().model("local", model).build().await.unwrap();
+    let engine = Engine::builder().custom_model("local", model).build().await.unwrap();
     let chat = engine.chat("").open().await.unwrap();
     let agents = chat.state().await.unwrap().agents;
     assert_eq!(agents.len(), 1);

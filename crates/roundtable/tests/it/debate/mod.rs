@@ -48,7 +48,7 @@ pub fn question(query: &str, priority: &str) -> Reply {
 /// An engine on a script, and the model that counts its calls.
 pub async fn engine(script: Script) -> (Engine, ScriptedModel) {
     let model = ScriptedModel::new(script);
-    (Engine::builder().model("scripted", model.clone()).build().await.unwrap(), model)
+    (Engine::builder().custom_model("scripted", model.clone()).build().await.unwrap(), model)
 }
 
 /// A debate of Ann and Bob whose first round is over.

@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "some fields are named to be allowed, not to be read")]
-pub struct Lean<'a> {
+pub struct CommonEvent<'a> {
     /// The model that says it, if the event names it.
     #[serde(default, borrow)]
     pub model: Option<&'a str>,
@@ -89,7 +89,7 @@ struct Function<'a> {
     arguments: Option<Text<'a>>,
 }
 
-/// A text, borrowed where it is spelt as it is meant.
+/// A text, borrowed where it is spelled as it is meant.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -107,7 +107,7 @@ pub struct Piece<'a> {
     pub arguments: Cow<'a, str>,
 }
 
-impl<'a> Lean<'a> {
+impl<'a> CommonEvent<'a> {
     /// The event, if it is one of these.
     pub fn find(data: &'a str) -> Option<Self> {
         let event: Self = serde_json::from_str(data).ok()?;
@@ -156,7 +156,7 @@ mod tests {
 
     fn text(choice: &str, beside: &str) -> Option<String> {
         let data = event(choice, beside);
-        Lean::find(&data)?.choices.first()?.delta.text().map(str::to_owned)
+        CommonEvent::find(&data)?.choices.first()?.delta.text().map(str::to_owned)
     }
 
     #[test]
@@ -172,22 +172,22 @@ mod tests {
     fn calls_the_end_and_the_count_are_read() {
         let call = r#""delta":{"tool_calls":[{"index":1,"id":"c","type":"function","function":{"name":"n","arguments":"{\"a\":1}"}}]}"#;
         let data = event(call, "");
-        let event = Lean::find(&data).unwrap();
+        let event = CommonEvent::find(&data).unwrap();
         let calls = event.choices[0].delta.tool_calls.as_ref().unwrap();
         let (index, id, name) = (Some(1), Some("c"), Some("n"));
         let arguments = Cow::Borrowed(r#"{"a":1}"#);
         assert_eq!(calls[0].piece(), Piece { index, id, name, arguments });
         let last = r#"{"model":"m","choices":[{"delta":{},"finish_reason":"stop"}]}"#;
-        assert_eq!(Lean::find(last).unwrap().choices[0].finish_reason, Some("stop"));
+        assert_eq!(CommonEvent::find(last).unwrap().choices[0].finish_reason, Some("stop"));
         let count = r#"{"choices":[],"usage":{"prompt_tokens":3}}"#;
-        assert_eq!(Lean::find(count).unwrap().usage.unwrap()["prompt_tokens"], 3);
+        assert_eq!(CommonEvent::find(count).unwrap().usage.unwrap()["prompt_tokens"], 3);
     }
 
     #[test]
     fn an_event_that_says_anything_else_takes_the_long_way() {
         let plain = r#""delta":{"content":"a"}"#;
         for beside in [r#","error":{}"#, r#","citations":["x"]"#, r#","x_groq":{}"#] {
-            assert!(Lean::find(&event(plain, beside)).is_none(), "{beside}");
+            assert!(CommonEvent::find(&event(plain, beside)).is_none(), "{beside}");
         }
         for choice in [
             r#""delta":{"content":[{"text":"a"}]}"#,
@@ -197,8 +197,8 @@ mod tests {
             r#""delta":{"tool_calls":[{"function":{"arguments":{}}}]}"#,
             r#""delta":{"content":"a"}},{"delta":{"content":"b"}"#,
         ] {
-            assert!(Lean::find(&event(choice, "")).is_none(), "{choice}");
+            assert!(CommonEvent::find(&event(choice, "")).is_none(), "{choice}");
         }
-        assert!(Lean::find("[DONE]").is_none());
+        assert!(CommonEvent::find("[DONE]").is_none());
     }
 }

@@ -15,7 +15,7 @@ use crate::session::Session;
 pub(crate) const SCENE: Name = Name::constant("scene");
 
 /// A session that is being put together.
-pub struct Talk {
+pub struct SessionBuilder {
     engine: Engine,
     kind: Name,
     topic: String,
@@ -23,7 +23,7 @@ pub struct Talk {
     settings: Settings,
 }
 
-impl Talk {
+impl SessionBuilder {
     pub(crate) fn new(engine: Engine, kind: Name, topic: &str) -> Self {
         let order = if kind == SCENE { Order::Sequential } else { Order::Parallel };
         let settings = Settings { order, ..Settings::default() };
@@ -37,7 +37,7 @@ impl Talk {
         self
     }
 
-    /// Adds an agent of whom everything is said.
+    /// Adds a fully specified agent.
     #[must_use]
     pub fn participant(mut self, agent: Agent) -> Self {
         self.agents.push(Ok(agent));
@@ -91,12 +91,13 @@ impl Talk {
         self.engine.open(opening).await
     }
 
-    /// Opens the session, puts the topic to the agents, and lets all of its rounds follow (one,
-    /// unless [`Talk::rounds`] says more). A round waits for context that the one before it asked for.
+    /// Opens the session, puts the topic to the agents, and runs all of its rounds (one, unless
+    /// [`SessionBuilder::rounds`] sets more). It returns at once: [`Session::wait_current`] waits for the
+    /// round that is open. A round waits for context that the one before it asked for.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.
-    pub async fn start(mut self) -> Result<Session> {
+    pub async fn run(mut self) -> Result<Session> {
         self.settings.auto_continue = true;
         let topic = self.topic.clone();
         let session = self.open().await?;

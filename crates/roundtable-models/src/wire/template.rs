@@ -5,15 +5,15 @@ use std::borrow::Cow;
 
 /// What an event of text has around its text.
 #[derive(Debug, Default)]
-pub struct Mould {
+pub struct EventTemplate {
     /// Up to the quotation mark before the text; empty when no event was seen yet.
     before: String,
     /// From the quotation mark after the text.
     after: String,
 }
 
-impl Mould {
-    /// Keeps what is around a text that was read out of an event. A text with escapes is spelt
+impl EventTemplate {
+    /// Keeps what is around a text that was read out of an event. A text with escapes is spelled
     /// otherwise there, so it is no part of the event itself; then nothing is kept.
     pub fn keep(&mut self, data: &str, text: &str) {
         let at = text.as_ptr().addr().wrapping_sub(data.as_ptr().addr());
@@ -56,10 +56,10 @@ mod tests {
         format!("{BEFORE}{text}{AFTER}")
     }
 
-    fn kept() -> Mould {
-        let (data, mut mould) = (event("first"), Mould::default());
-        mould.keep(&data, &data[BEFORE.len()..BEFORE.len() + 5]);
-        mould
+    fn kept() -> EventTemplate {
+        let (data, mut template) = (event("first"), EventTemplate::default());
+        template.keep(&data, &data[BEFORE.len()..BEFORE.len() + 5]);
+        template
     }
 
     fn text(data: &str) -> Option<String> {
@@ -68,30 +68,31 @@ mod tests {
 
     #[test]
     fn an_event_like_the_one_before_gives_its_text() {
-        for (spelt, meant) in [(" word", " word"), ("é🙂", "é🙂"), (r#"a\n\"\u00fc\\"#, "a\n\"ü\\")]
+        for (spelled, meant) in
+            [(" word", " word"), ("é🙂", "é🙂"), (r#"a\n\"\u00fc\\"#, "a\n\"ü\\")]
         {
-            assert_eq!(text(&event(spelt)).as_deref(), Some(meant));
+            assert_eq!(text(&event(spelled)).as_deref(), Some(meant));
         }
     }
 
     #[test]
     fn an_event_with_anything_else_is_read_as_a_whole() {
         let sly = r#"a","tool_calls":[1],"x":"b"#;
-        for spelt in ["", sly, "a\u{7}b", r"a\", r"\q", r"\ud800", "\""] {
-            assert_eq!(text(&event(spelt)), None, "{spelt}");
+        for spelled in ["", sly, "a\u{7}b", r"a\", r"\q", r"\ud800", "\""] {
+            assert_eq!(text(&event(spelled)), None, "{spelled}");
         }
         assert_eq!(text(&event("a").replace("null", "\"stop\"")), None);
         assert_eq!(text(&event("a").replace("content", "reasoning")), None);
         assert_eq!(text(BEFORE), None);
         assert_eq!(text(AFTER), None);
-        assert_eq!(Mould::default().text("a"), None);
+        assert_eq!(EventTemplate::default().text("a"), None);
     }
 
     #[test]
-    fn nothing_is_kept_of_a_text_that_is_spelt_otherwise_or_comes_from_elsewhere() {
-        let (data, mut mould) = (event("a"), Mould::default());
-        mould.keep(&data, "a");
-        mould.keep(&data, &data[1..]);
-        assert_eq!(mould.text(&data), None);
+    fn nothing_is_kept_of_a_text_that_is_spelled_otherwise_or_comes_from_elsewhere() {
+        let (data, mut template) = (event("a"), EventTemplate::default());
+        template.keep(&data, "a");
+        template.keep(&data, &data[1..]);
+        assert_eq!(template.text(&data), None);
     }
 }

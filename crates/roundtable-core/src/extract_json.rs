@@ -6,7 +6,7 @@ use crate::json;
 
 /// The JSON in a text: as it is, in a code fence, between other words, or with commas too many.
 /// JSON that nests too deeply is not read.
-pub fn mend(text: &str) -> Option<Value> {
+pub fn extract_json(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Ok(value) = json::parse(text.as_bytes()) {
         return Some(value);

@@ -1,11 +1,17 @@
 //! Sessions as an embedder opens and drives them.
 
-use roundtable::core::event::{Body, RoundOutcome, SessionEvent};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use futures_util::stream;
+use roundtable::core::event::{Body, CallRecord, RoundOutcome, SessionEvent};
+use roundtable::core::input::Command;
 use roundtable::core::session::Status;
+use roundtable::ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
 use roundtable::prelude::*;
 
 async fn engine(script: Script) -> Engine {
-    Engine::builder().model("scripted", ScriptedModel::new(script)).build().await.unwrap()
+    Engine::builder().custom_model("scripted", ScriptedModel::new(script)).build().await.unwrap()
 }
 
 fn question() -> Reply {
@@ -20,7 +26,7 @@ async fn kinds(session: &Session) -> Vec<String> {
 #[tokio::test]
 async fn a_debate_runs_all_of_its_rounds_and_its_events_end() {
     let engine = engine(Script::default()).await;
-    let debate = engine.panel("Why?").agent("Ann").agent("Bob").rounds(3).start().await.unwrap();
+    let debate = engine.panel("Why?").agent("Ann").agent("Bob").rounds(3).run().await.unwrap();
     let events: Vec<_> = debate.events(Since::Start).await.unwrap().collect().await;
     let last = events.last().unwrap().as_ref().unwrap();
     assert!(matches!(last.body, Body::Session(SessionEvent::SessionCompleted { .. })));
@@ -34,8 +40,8 @@ async fn a_debate_that_goes_on_by_itself_waits_for_required_context() {
         .voice("ann", [question(), Reply::text("I asked.")])
         .voice("ann", [Reply::text("Thank you.")]);
     let engine = engine(script).await;
-    let talk = engine.panel("Why?").agent("Ann").may_request_context().rounds(2);
-    let debate = talk.start().await.unwrap();
+    let panel = engine.panel("Why?").agent("Ann").may_request_context().rounds(2);
+    let debate = panel.run().await.unwrap();
     let mut events = debate.events(Since::Start).await.unwrap();
     while events.next().await.unwrap().unwrap().body.kind() != "round_closed" {}
     let pending = debate.pending().await.unwrap();
@@ -53,8 +59,8 @@ async fn a_debate_that_goes_on_by_itself_waits_for_required_context() {
 async fn a_stopped_debate_does_not_go_on_by_itself() {
     let model =
         ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
-    let engine = Engine::builder().model("scripted", model).build().await.unwrap();
-    let debate = engine.panel("Why?").agent("Ann").rounds(3).start().await.unwrap();
+    let engine = Engine::builder().custom_model("scripted", model).build().await.unwrap();
+    let debate = engine.panel("Why?").agent("Ann").rounds(3).run().await.unwrap();
     debate.stop().await.unwrap();
     let state = debate.state().await.unwrap();
     assert_eq!((state.round, state.last_number, state.status), (None, 1, Status::Active));
@@ -76,7 +82,7 @@ async fn asking_returns_the_answers_of_its_own_round() {
 async fn asking_ends_when_the_engine_does_and_what_was_said_is_kept() {
     let model =
         ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
-    let engine = Engine::builder().model("scripted", model).build().await.unwrap();
+    let engine = Engine::builder().custom_model("scripted", model).build().await.unwrap();
     let chat = engine.chat("Questions").agent("Ann").open().await.unwrap();
     let end = async {
         while chat.state().await.unwrap().round.is_none() {
@@ -93,7 +99,7 @@ async fn asking_ends_when_the_engine_does_and_what_was_said_is_kept() {
 async fn asking_does_not_wait_for_a_round_that_will_never_open() {
     let model =
         ScriptedModel::new(Script::default().voice("ann", [Reply::text("…").at_gate("never")]));
-    let engine = Engine::builder().model("scripted", model).build().await.unwrap();
+    let engine = Engine::builder().custom_model("scripted", model).build().await.unwrap();
     let chat = engine.chat("Questions").agent("Ann").open().await.unwrap();
     chat.say("First").await.unwrap();
     let second = chat.ask("Second");
@@ -160,7 +166,8 @@ impl Tool for SendMail {
 #[tokio::test]
 async fn a_tool_cannot_be_declared_more_harmless_than_it_is() {
     let model = ScriptedModel::new(Script::default());
-    let engine = Engine::builder().model("scripted", model).tool(SendMail).build().await.unwrap();
+    let engine =
+        Engine::builder().custom_model("scripted", model).tool(SendMail).build().await.unwrap();
     let open = |effect: Effect| {
         let mut ann = Agent::new("Ann", "scripted").unwrap();
         ann.tools = vec![ToolDecl::handler("send_mail", effect)];
@@ -177,7 +184,7 @@ async fn a_session_in_a_directory_is_there_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let start = || {
         let model = ScriptedModel::new(Script::default().voice("ann", [Reply::text("Noted.")]));
-        Engine::builder().model("scripted", model).sqlite(directory.path()).build()
+        Engine::builder().custom_model("scripted", model).sqlite(directory.path()).build()
     };
     let engine = start().await.unwrap();
     let chat = engine.chat("Notes").agent("Ann").open().await.unwrap();
@@ -189,5 +196,73 @@ async fn a_session_in_a_directory_is_there_after_a_restart() {
     let chat = engine.session(chat.id());
     assert_eq!(kinds(&chat).await, before);
     assert_eq!(chat.ask("Eggs").await.unwrap().number, 2);
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_round_that_a_restart_interrupted_is_waited_for_with_one_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = |reply: Reply| {
+        let model = ScriptedModel::new(Script::default().voice("ann", [reply]));
+        Engine::builder().custom_model("scripted", model).sqlite(directory.path()).build()
+    };
+    let engine = start(Reply::text("…").at_gate("never")).await.unwrap();
+    let chat = engine.chat("Notes").agent("Ann").open().await.unwrap();
+    chat.wait_current().await.unwrap_err();
+    chat.say("Milk").await.unwrap();
+    while chat.state().await.unwrap().round.is_none() {
+        tokio::task::yield_now().await;
+    }
+    engine.stop().await;
+    drop(engine);
+    let engine = start(Reply::text("Noted.")).await.unwrap();
+    let chat = engine.session(chat.id());
+    let report = chat.wait_current().await.unwrap();
+    assert_eq!((report.number, report.outcome), (1, Some(RoundOutcome::Completed)));
+    assert_eq!(report.answers[0].text, "Noted.");
+    assert_eq!(chat.wait_current().await.unwrap(), report, "a round that is over is read");
+    engine.shutdown().await;
+}
+
+/// Answers with the number of the call.
+#[derive(Default)]
+struct Counter(AtomicU32);
+
+#[async_trait]
+impl Model for Counter {
+    async fn stream(&self, _: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let count = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        let chunks = [Chunk::Text(count.to_string()), Chunk::Done(CallRecord::default())];
+        Ok(stream::iter(chunks.map(Ok)).boxed())
+    }
+}
+
+#[tokio::test]
+async fn waiting_for_the_current_round_means_its_last_take() {
+    let builder = Engine::builder().custom_model("counter", Counter::default());
+    let engine = builder.build().await.unwrap();
+    let chat = engine.chat("Takes").agent("Ann").open().await.unwrap();
+    assert_eq!(chat.ask("Why?").await.unwrap().answers[0].text, "1");
+    chat.command(Command::Regenerate).await.unwrap();
+    let second = chat.wait_current().await.unwrap();
+    assert_eq!((second.number, second.answers[0].text.as_str()), (1, "2"));
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_debate_that_a_restart_interrupted_is_waited_for_with_one_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = |reply: Reply| {
+        let script = Script::default().voice("ann", [reply.clone()]).voice("bob", [reply]);
+        let model = ScriptedModel::new(script);
+        Engine::builder().custom_model("scripted", model).sqlite(directory.path()).build()
+    };
+    let engine = start(Reply::text("…").at_gate("never")).await.unwrap();
+    let debate = engine.debate("Why?").agent("Ann").agent("Bob").start().await.unwrap();
+    engine.stop().await;
+    drop(engine);
+    let engine = start(Reply::text("Because.")).await.unwrap();
+    let findings = engine.find_debate(debate.id()).wait_current().await.unwrap();
+    assert_eq!((findings.number, findings.responses.len()), (1, 2));
     engine.shutdown().await;
 }
