@@ -10,8 +10,8 @@ mod sqlite;
 
 pub use memory::{Disk, Fault, Faults, MemoryStore, StoredEvent};
 pub use sqlite::{
-    DeleteError, EraseError, OpenError, PermissionNotice, SceneMessage, SceneRound, SessionRow, SnapshotRow,
-    SqliteArchive, SqliteStore, Words, prepare_directory,
+    DeleteError, EraseError, OpenError, PermissionNotice, SceneMessage, SceneRound, SessionRow,
+    SnapshotRow, SqliteArchive, SqliteStore, Words, prepare_directory,
 };
 
 /// Rings, one for each time that a value has changed.

@@ -35,11 +35,9 @@ impl Error {
     pub fn missing_context(&self) -> &[ContextRequest] {
         match self {
             Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
-            Self::Engine(_)
-            | Self::Open(_)
-            | Self::Delete(_)
-            | Self::Id(_)
-            | Self::Import(_) => &[],
+            Self::Engine(_) | Self::Open(_) | Self::Delete(_) | Self::Id(_) | Self::Import(_) => {
+                &[]
+            }
         }
     }
 }
