@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::{deny, run, shell, tidy};
+use crate::{deny, features, run, shell, tidy};
 
 /// Where tests look for weights.
 const MODELS: &str = "ROUNDTABLE_MODELS_DIR";
@@ -25,6 +25,7 @@ enum Step {
     Clippy,
     Tidy,
     Deny,
+    Features,
     Nextest,
     Doc,
 }
@@ -70,6 +71,7 @@ impl Step {
             Step::Clippy => &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
             Step::Tidy => return tidy::tidy(),
             Step::Deny => return deny::deny(),
+            Step::Features => return features::features(),
             Step::Nextest => return nextest(),
             Step::Doc => &["test", "--doc", "--workspace"],
         };
@@ -82,6 +84,7 @@ impl Step {
             Step::Clippy => "clippy",
             Step::Tidy => "tidy",
             Step::Deny => "deny",
+            Step::Features => "features",
             Step::Nextest => "nextest",
             Step::Doc => "doc",
         }

@@ -133,7 +133,7 @@ impl Charge {
     }
 
     /// An answer, as the provider counted it.
-    pub(crate) fn counted(usage: Usage, cost: Option<u64>) -> Self {
+    pub fn counted(usage: Usage, cost: Option<u64>) -> Self {
         let tokens = usage.input.saturating_add(usage.output);
         Self { calls: 1, tokens, cost, estimated: false }
     }

@@ -84,6 +84,18 @@ pub enum Command {
     },
     /// Open a round, with a message or without one.
     Say(Say),
+    /// Change the text of a message that waits for its round.
+    Edit {
+        /// The message.
+        message_id: String,
+        /// What it says instead.
+        text: String,
+    },
+    /// Take back a message that waits for its round.
+    Withdraw {
+        /// The message.
+        message_id: String,
+    },
     /// Answer context requests.
     Provide(Vec<ContextResult>),
     /// Bring in a turn that waits for the model of whoever calls.

@@ -7,7 +7,6 @@
 pub mod agent;
 pub mod budget;
 pub mod context_request;
-pub mod debate;
 pub mod delegation;
 pub mod digest;
 pub mod event;

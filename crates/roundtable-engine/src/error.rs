@@ -7,6 +7,7 @@ use roundtable_ports::{LeaseError, LogError};
 
 /// Why the engine did not do what it was asked. Nothing changed, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// The session refused it.
     #[error(transparent)]

@@ -140,6 +140,11 @@ impl From<Error> for Problem {
                 "internal",
                 "The server cannot use its data directory. Ask its operator to run `roundtable sessions`, which shows the cause",
             ),
+            _ => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "The server failed. Ask its operator to look at its log",
+            ),
         }
     }
 }
@@ -182,6 +187,7 @@ impl From<EngineError> for Problem {
             | EngineError::ToolTwice { .. } => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "configuration")
             }
+            _ => of(StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 }

@@ -6,10 +6,14 @@
 
 mod calculate;
 mod fact_check;
+#[cfg(any(feature = "fetch-url", feature = "mcp"))]
 mod fence;
+#[cfg(feature = "fetch-url")]
 pub mod fetch_url;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 mod now;
+#[cfg(any(feature = "fetch-url", feature = "mcp"))]
 mod tls;
 
 use std::sync::Arc;
@@ -18,6 +22,7 @@ use roundtable_ports::{Clock, DynTool};
 
 pub use calculate::{Calculate, Calculation};
 pub use fact_check::{FactCheck, Quote};
+#[cfg(feature = "fetch-url")]
 pub use fetch_url::FetchUrl;
 pub use now::{Now, Whereabouts};
 

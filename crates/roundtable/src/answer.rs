@@ -29,7 +29,7 @@ pub struct Answer {
 pub struct RoundReport {
     /// The round's number.
     pub number: u32,
-    /// How it ended; nothing while it waits for someone to approve a tool call.
+    /// How it ended; nothing while it waits for someone to approve a tool call, or to answer an agent.
     pub outcome: Option<RoundOutcome>,
     /// What the agents said, in the order in which they were done.
     pub answers: Vec<Answer>,
@@ -65,13 +65,17 @@ pub(crate) async fn collect(
 /// How much of the log is read before it is waited for.
 const PAGE: usize = 256;
 
-/// Whether a message will open no round, because the session ended first.
-fn is_dropped(event: &Event, message_id: &str) -> bool {
-    let Body::Session(SessionEvent::SessionInputDropped { message_id: dropped }) = &event.body
+/// Why a message will open no round, if it will not.
+fn dropped(event: &Event, message_id: &str) -> Option<Reject> {
+    let Body::Session(SessionEvent::SessionInputDropped { message_id: dropped, withdrawn }) =
+        &event.body
     else {
-        return false;
+        return None;
     };
-    dropped == message_id
+    let hint = "the message opened no round; open another session, or fork this one";
+    let ended = || Reject::NotActive { status: "completed".into(), hint: hint.into() };
+    let taken_back = || Reject::Invalid { what: format!("message {message_id} was withdrawn") };
+    (dropped == message_id).then(|| if *withdrawn { taken_back() } else { ended() })
 }
 
 struct Reading<'a> {
@@ -91,9 +95,8 @@ impl<'a> Reading<'a> {
 
     /// Takes an event in; true when there is nothing more to wait for.
     fn take(&mut self, event: &Event) -> Result<bool> {
-        if is_dropped(event, self.message_id) {
-            let hint = "the message opened no round; open another session, or fork this one";
-            return Err(Reject::NotActive { status: "completed".into(), hint: hint.into() }.into());
+        if let Some(why) = dropped(event, self.message_id) {
+            return Err(why.into());
         }
         Ok(self.read(event))
     }
@@ -128,7 +131,7 @@ impl<'a> Reading<'a> {
             }
             _ => {}
         }
-        self.waits_for_approval(event)
+        waits_for_person(event)
     }
 
     fn note_words(&mut self, turn: &TurnId, body: &IterationEvent) {
@@ -141,12 +144,12 @@ impl<'a> Reading<'a> {
             self.words.insert(turn.clone(), text.clone());
         }
     }
+}
 
-    fn waits_for_approval(&self, event: &Event) -> bool {
-        use roundtable_core::context_request::About;
-        let Body::Context(ContextEvent::ContextRequested(request)) = &event.body else {
-            return false;
-        };
-        request.priority == Priority::Required && matches!(request.about, About::Approval { .. })
-    }
+/// Whether a call of the round waits for a person from here on.
+fn waits_for_person(event: &Event) -> bool {
+    let Body::Context(ContextEvent::ContextRequested(request)) = &event.body else {
+        return false;
+    };
+    request.priority == Priority::Required && request.about.waiting_call().is_some()
 }

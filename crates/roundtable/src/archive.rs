@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use roundtable_backend::{SqliteArchive, SqliteStore};
 use roundtable_core::Reject;
-use roundtable_core::debate::{Folding, Record};
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{NodeId, SessionId, TurnId};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
+use roundtable_debate::{Folding, Record};
 use roundtable_engine::{EngineError, UuidIds};
 use roundtable_ports::{Ids as _, Listed, LogError};
 

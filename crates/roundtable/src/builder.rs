@@ -1,15 +1,19 @@
 //! How an engine is put together.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "sqlite")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use roundtable_backend::{MemoryStore, SqliteStore};
+use roundtable_backend::MemoryStore;
+#[cfg(feature = "sqlite")]
+use roundtable_backend::SqliteStore;
+use roundtable_chat::Chat;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate, Measuring};
 use roundtable_core::id::NodeId;
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::stage::Name;
+use roundtable_debate::{Debate, Measuring};
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
 use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Job, Model, Store, Tool};
@@ -21,6 +25,7 @@ use crate::error::Result;
 /// What an engine will be made of.
 pub struct Builder {
     store: Option<Store>,
+    #[cfg(feature = "sqlite")]
     directory: Option<PathBuf>,
     models: BTreeMap<String, Arc<dyn Model>>,
     defaults: Defaults,
@@ -35,13 +40,14 @@ pub struct Builder {
 
 /// The programs that come with the library.
 pub(crate) fn programs() -> Programs {
-    Programs::default().with(Debate)
+    Programs::default().with(Debate).with(Chat)
 }
 
 impl Default for Builder {
     fn default() -> Self {
         Self {
             store: None,
+            #[cfg(feature = "sqlite")]
             directory: None,
             models: BTreeMap::new(),
             defaults: Defaults::default(),
@@ -65,6 +71,7 @@ impl Builder {
     }
 
     /// Keeps sessions in this directory: durable, and shared with other processes that use it.
+    #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn sqlite(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
@@ -175,16 +182,15 @@ impl Builder {
     /// # Errors
     /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
     pub async fn build(self) -> Result<Engine> {
-        let (store, permissions) = match (self.store, self.directory) {
-            (Some(store), _) => (store, Vec::new()),
-            (None, Some(directory)) => {
-                let store = SqliteStore::open(&directory)?;
-                let permissions = store.permission_notices().to_vec();
-                (Store::of(Arc::new(store)), permissions)
-            }
-            (None, None) => (Store::of(Arc::new(MemoryStore::new())), Vec::new()),
-        };
-        let defaults = Defaults { permissions, ..self.defaults };
+        #[cfg(feature = "sqlite")]
+        let builder = self.with_directory()?;
+        #[cfg(not(feature = "sqlite"))]
+        let builder = self;
+        builder.start().await
+    }
+
+    async fn start(self) -> Result<Engine> {
+        let store = self.store.unwrap_or_else(|| Store::of(Arc::new(MemoryStore::new())));
         let mut jobs = self.jobs;
         let measure = || -> Arc<dyn Job> { Arc::new(MeasureJob(self.embedder)) };
         jobs.entry(Measuring::JOB).or_insert_with(measure);
@@ -199,6 +205,17 @@ impl Builder {
             jobs,
             config: self.config,
         };
-        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, defaults))
+        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))
+    }
+
+    /// A store of one's own comes before a directory.
+    #[cfg(feature = "sqlite")]
+    fn with_directory(mut self) -> Result<Self> {
+        if let (None, Some(directory)) = (&self.store, &self.directory) {
+            let store = SqliteStore::open(directory)?;
+            self.defaults.permissions = store.permission_notices().to_vec();
+            self.store = Some(Store::of(Arc::new(store)));
+        }
+        Ok(self)
     }
 }

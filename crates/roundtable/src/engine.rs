@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "sqlite")]
 use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate as Program, Record};
 use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
+use roundtable_debate::{Debate as Program, Record};
 use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
+use crate::chat::ChatBuilder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
-use crate::talk::{CHAT, SCENE, Talk};
+use crate::talk::{SCENE, Talk};
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -38,6 +40,7 @@ pub(crate) struct Defaults {
     /// The agents that can be named.
     pub agents: Vec<Agent>,
     /// What was too open to other users in the data directory.
+    #[cfg(feature = "sqlite")]
     pub permissions: Vec<PermissionNotice>,
 }
 
@@ -78,9 +81,10 @@ impl Engine {
         Talk::new(self.clone(), Program::KIND, question)
     }
 
-    /// A chat to be opened: whoever is named first answers, and may delegate to the others.
-    pub fn chat(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), CHAT, title)
+    /// A chat to be opened: a supervisor answers, and may delegate to workers. Without a title it is
+    /// named after its first round; without agents the standard team answers.
+    pub fn chat(&self, title: &str) -> ChatBuilder {
+        ChatBuilder::new(self.clone(), title)
     }
 
     /// A scene to be opened: a player and a cast of characters, one after another.
@@ -162,6 +166,7 @@ impl Engine {
 
     /// What was too open to other users in the directory of [`Builder::sqlite`] when the engine
     /// started. The library prints nothing: whoever embeds it decides who is told.
+    #[cfg(feature = "sqlite")]
     pub fn permission_notices(&self) -> &[PermissionNotice] {
         &self.defaults.permissions
     }

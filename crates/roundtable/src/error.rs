@@ -1,22 +1,26 @@
 //! What can go wrong.
 
+#[cfg(feature = "sqlite")]
 use roundtable_backend::{DeleteError, OpenError};
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
-use roundtable_core::debate::ImportError;
 use roundtable_core::id::ParseIdError;
+use roundtable_debate::ImportError;
 use roundtable_engine::EngineError;
 
 /// What went wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The engine did not do what it was asked.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The data directory cannot be used.
+    #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A session cannot be deleted.
+    #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Delete(#[from] DeleteError),
     /// Invalid name or id.
@@ -35,9 +39,7 @@ impl Error {
     pub fn missing_context(&self) -> &[ContextRequest] {
         match self {
             Self::Engine(EngineError::Reject(Reject::ContextRequired { missing })) => missing,
-            Self::Engine(_) | Self::Open(_) | Self::Delete(_) | Self::Id(_) | Self::Import(_) => {
-                &[]
-            }
+            _ => &[],
         }
     }
 }

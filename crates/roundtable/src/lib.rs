@@ -24,8 +24,10 @@
 //! world, [`driver`] acts.
 
 mod answer;
+#[cfg(feature = "sqlite")]
 mod archive;
 mod builder;
+pub mod chat;
 pub mod debate;
 mod engine;
 mod error;
@@ -35,6 +37,7 @@ mod talk;
 mod turn;
 
 pub use answer::{Answer, RoundReport};
+#[cfg(feature = "sqlite")]
 pub use archive::{Archive, Damage, Verification};
 pub use builder::Builder;
 pub use engine::Engine;
@@ -42,12 +45,44 @@ pub use error::{Error, Result};
 pub use session::{Events, Session, Since};
 pub use talk::Talk;
 
-pub use roundtable_backend as backend;
 pub use roundtable_core as core;
-pub use roundtable_engine as driver;
-pub use roundtable_models as models;
 pub use roundtable_ports as ports;
-pub use roundtable_tools as tools;
+
+/// Stores for sessions.
+pub mod backend {
+    pub use roundtable_backend::{Disk, Fault, Faults, MemoryStore};
+    #[cfg(feature = "sqlite")]
+    pub use roundtable_backend::{
+        EraseError, OpenError, PermissionNotice, SqliteStore, Words, prepare_directory,
+    };
+}
+
+/// What drives sessions.
+pub mod driver {
+    pub use roundtable_engine::{
+        Config, CutCall, CutTarget, DELETED, Delta, Engine, EngineError, Parking, SessionHandle,
+        Subscription, SystemClock, Update, UuidIds,
+    };
+}
+
+/// Models for agents.
+pub mod models {
+    #[cfg(feature = "vendors")]
+    pub use roundtable_models::{
+        Caps, Catalog, CatalogError, ClientError, Endpoint, Fallback, HttpModel, Profile, Retry,
+        RetryPolicy, Secret, Timeouts, Tuning, catalog, price,
+    };
+    pub use roundtable_models::{local, scripted};
+}
+
+/// Tools for agents.
+pub mod tools {
+    #[cfg(feature = "mcp-tools")]
+    pub use roundtable_tools::mcp;
+    pub use roundtable_tools::{FactCheck, Now, builtin};
+    #[cfg(feature = "fetch-url")]
+    pub use roundtable_tools::{FetchUrl, fetch_url};
+}
 
 /// What most programs need.
 pub mod prelude {
@@ -72,12 +107,12 @@ pub mod prelude {
 mod embedding_guide {}
 
 /// The examples of the guides compile.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "fetch-url", feature = "mcp-tools"))]
 #[doc = include_str!("../../../docs/guides/tools.md")]
 mod tools_guide {}
 
 /// The examples of the guides compile.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "local"))]
 #[doc = include_str!("../../../docs/guides/local-model.md")]
 mod local_model_guide {}
 

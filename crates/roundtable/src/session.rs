@@ -83,7 +83,7 @@ impl Session {
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn say_showing(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
         let said = Said { text: Some(text), images, results: Vec::new() };
-        self.send(said).await
+        self.send_said(said).await
     }
 
     /// Lets the agents go on without a message.
@@ -91,7 +91,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn go_on(&self) -> Result<Receipt> {
-        self.send(Said::default()).await
+        self.send_said(Said::default()).await
     }
 
     /// Says something and waits for the answers, or for a question that has to be answered first.
@@ -358,7 +358,7 @@ impl Session {
         Ok(Origin { session: self.id().clone(), seq: self.handle.state().await?.head })
     }
 
-    async fn send(&self, said: Said<'_>) -> Result<Receipt> {
+    async fn send_said(&self, said: Said<'_>) -> Result<Receipt> {
         Ok(self.handle.command(Command::Say(self.message(said)?), None).await?)
     }
 

@@ -11,9 +11,6 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::session::Session;
 
-/// The kind of chats.
-pub(crate) const CHAT: Name = Name::constant("chat");
-
 /// The kind of scenes.
 pub(crate) const SCENE: Name = Name::constant("scene");
 
@@ -83,15 +80,11 @@ impl Talk {
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.
     pub async fn open(self) -> Result<Session> {
         let agents = self.agents.into_iter().collect::<std::result::Result<Vec<Agent>, _>>()?;
-        let mut settings = self.settings;
-        if self.kind == CHAT {
-            settings.seats = agents.first().map(|agent| agent.id.clone()).into_iter().collect();
-        }
         let opening = Opening {
             kind: self.kind,
             topic: self.topic,
             agents,
-            settings,
+            settings: self.settings,
             actor: None,
             tenant: None,
         };

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use roundtable::core::budget::Limits;
-use roundtable::core::debate::Rules;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
 use roundtable::core::session::Session as State;
+use roundtable::debate::Rules;
 
 use crate::config::{Config, Needs, Running, Wishes};
 use crate::debate;

@@ -142,10 +142,15 @@ impl Talk {
             }
             Body::Turn(event_body) if self.is_ours(event) => self.note_turn(event_body),
             Body::Round(RoundEvent::RoundClosed { .. }) => return self.is_ours(event),
-            Body::Session(SessionEvent::SessionInputDropped { message_id: dropped }) => {
+            Body::Session(SessionEvent::SessionInputDropped { message_id: dropped, withdrawn }) => {
                 let is_ours = dropped == message_id;
                 if is_ours {
-                    self.failed = Some("the session ended before it was its turn".to_owned());
+                    let why = if *withdrawn {
+                        "the message was withdrawn"
+                    } else {
+                        "the session ended before it was its turn"
+                    };
+                    self.failed = Some(why.to_owned());
                 }
                 return is_ours;
             }

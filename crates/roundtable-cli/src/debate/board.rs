@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use roundtable::core::agent::Agent;
-use roundtable::core::debate::{Purpose, Rules, is_named_after};
 use roundtable::core::event::{
     Body, Event, IterationEvent, Opening, RoundEvent, SessionEvent, Task, ToolCallEvent, TurnEvent,
     legacy,
@@ -11,6 +10,7 @@ use roundtable::core::event::{
 use roundtable::core::id::{AgentId, IterationId, RoundId, TurnId};
 use roundtable::core::settings::Settings;
 use roundtable::core::stage::Stage;
+use roundtable::debate::{Purpose, Rules, is_named_after};
 
 /// What is known of a debate.
 #[derive(Default)]

@@ -15,10 +15,10 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use roundtable::core::budget::{Exhausted, Limits};
-use roundtable::core::debate::Record;
 use roundtable::core::event::{RoundOutcome, TurnOutcome};
 use roundtable::core::id::SessionId;
 use roundtable::core::session::Status;
+use roundtable::debate::Record;
 use roundtable::prelude::*;
 
 use crate::ask::Trouble;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
 use console::Term;
-use roundtable::core::debate::Purpose;
 use roundtable::core::event::{
     Body, Event, IterationEvent, RoundEvent, Seq, TurnEvent, TurnOutcome,
 };
 use roundtable::core::id::TurnId;
+use roundtable::debate::Purpose;
 use roundtable::debate::{Findings, Quote, Record};
 use roundtable::driver::Update;
 use roundtable::prelude::*;

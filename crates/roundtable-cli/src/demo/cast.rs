@@ -1,11 +1,11 @@
 //! Who plays in the demonstration, and what they say.
 
-use roundtable::core::debate::Debate;
 use roundtable::core::id::CommandId;
 use roundtable::core::input::{Command, OnBusy, Say};
 use roundtable::core::session::Status;
 use roundtable::core::tool::ToolDecl;
 use roundtable::core::{MessageContext, Reject};
+use roundtable::debate::DebateProgram;
 use roundtable::prelude::*;
 
 /// Which demonstration is played.
@@ -109,7 +109,7 @@ pub(super) async fn find(engine: &Engine, play: Play) -> roundtable::Result<Opti
     let sessions = engine.sessions(LOOK_BACK).await?;
     let cut_off = sessions.into_iter().find(|listed| {
         let summary = &listed.summary;
-        let is_demo = summary.kind == Debate::KIND && summary.topic == play.question();
+        let is_demo = summary.kind == DebateProgram::KIND && summary.topic == play.question();
         is_demo && summary.status == Status::Active
     });
     Ok(cut_off.map(|listed| engine.session(&listed.session)))

@@ -68,11 +68,15 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SessionEvent::SessionForked { origin, .. } => {
             write!(f, " from {} at {}", origin.session, origin.seq)
         }
-        SessionEvent::SessionInputAccepted(accepted) => match &accepted.text {
+        SessionEvent::SessionInputAccepted(accepted)
+        | SessionEvent::SessionInputEdited(accepted) => match &accepted.text {
             Some(text) => write!(f, " {}: {}", accepted.sender, short(text)),
             None => write!(f, " {}: go on", accepted.sender),
         },
-        SessionEvent::SessionInputDropped { message_id } => write!(f, " {message_id}"),
+        SessionEvent::SessionInputDropped { message_id, withdrawn } => {
+            let why = if *withdrawn { " withdrawn" } else { "" };
+            write!(f, " {message_id}{why}")
+        }
         SessionEvent::SessionPaused | SessionEvent::SessionResumed => Ok(()),
         SessionEvent::SessionCompleted { reason } => write!(f, " {reason}"),
         SessionEvent::SessionRoundSuperseded { number, take, .. }

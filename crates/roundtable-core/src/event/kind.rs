@@ -91,10 +91,11 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 37] = [
+static KINDS: [Kind; 38] = [
     Kind::new("session_opened", session).after(&[legacy::session_opened]),
     Kind::new("session_forked", session),
     Kind::new("session_input_accepted", session).after(&[same]),
+    Kind::new("session_input_edited", session),
     Kind::new("session_input_dropped", session),
     Kind::new("session_paused", session),
     Kind::new("session_resumed", session),
@@ -126,7 +127,7 @@ static KINDS: [Kind; 37] = [
     Kind::new("tool_call_published", tool_call),
     Kind::new("tool_call_interrupted", tool_call),
     Kind::new("tool_call_finished", tool_call),
-    Kind::new("context_requested", context).after(&[same]),
+    Kind::new("context_requested", context).after(&[same, same]),
     Kind::new("context_provided", context).after(&[same]),
     Kind::new("context_withdrawn", context),
 ];
@@ -153,6 +154,7 @@ impl SessionEvent {
             Self::SessionOpened(_) => "session_opened",
             Self::SessionForked { .. } => "session_forked",
             Self::SessionInputAccepted(_) => "session_input_accepted",
+            Self::SessionInputEdited(_) => "session_input_edited",
             Self::SessionInputDropped { .. } => "session_input_dropped",
             Self::SessionPaused => "session_paused",
             Self::SessionResumed => "session_resumed",

@@ -184,10 +184,15 @@ pub enum SessionEvent {
     },
     /// An input was acknowledged; its round opens when it is its turn.
     SessionInputAccepted(Accepted),
-    /// An acknowledged input will open no round, because the session ended first.
+    /// An input that waits was changed before its round opened. It has the same ids.
+    SessionInputEdited(Accepted),
+    /// An acknowledged input will open no round: the session ended first, or it was withdrawn.
     SessionInputDropped {
         /// The message.
         message_id: String,
+        /// Whether whoever sent it took it back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        withdrawn: bool,
     },
     /// No round opens until it is resumed.
     SessionPaused,

@@ -25,6 +25,7 @@ pub(crate) struct Folds<'a> {
 pub(crate) struct Due {
     /// The new state, if there is one that can be recorded.
     pub state: Option<Result<Value, String>>,
+    pub title: Option<String>,
     pub next: Next,
 }
 
@@ -89,7 +90,7 @@ impl<P: Program> AnyProgram for P {
         let Some(rules) = rules::<P>(folds.session) else { return closed() };
         let state = read_state::<P>(&folds.session.state);
         let step = Program::next(self, &at(folds, &rules, &state, scope, record));
-        Due { state: step.state.map(write_state), next: step.next }
+        Due { state: step.state.map(write_state), title: step.title, next: step.next }
     }
 
     fn input(
@@ -152,7 +153,7 @@ fn rules<P: Program>(session: &Session) -> Option<P::Rules> {
 
 fn closed() -> Due {
     let note = Some("the rules of this session cannot be read".to_owned());
-    Due { state: None, next: Next::Close { ends: None, note, asides: Vec::new() } }
+    Due { state: None, title: None, next: Next::Close { ends: None, note, asides: Vec::new() } }
 }
 
 fn read_state<P: Program>(state: &Value) -> P::State {

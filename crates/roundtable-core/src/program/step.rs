@@ -7,6 +7,8 @@ use crate::stage::{Name, Stage};
 pub struct Step<S> {
     /// The new state of the program, where it changes.
     pub state: Option<S>,
+    /// The title that lists show from here on. One that cannot be shown is dropped.
+    pub title: Option<String>,
     /// What comes next.
     pub next: Next,
 }
@@ -55,23 +57,34 @@ pub struct Act<S> {
 impl<S> Step<S> {
     /// It goes on with these stages, one after another.
     pub fn stages(stages: Vec<Stage>) -> Self {
-        Self { state: None, next: Next::Stages(stages) }
+        Self { state: None, title: None, next: Next::Stages(stages) }
     }
 
     /// Something is computed first.
     pub fn job(name: Name) -> Self {
-        Self { state: None, next: Next::Job(name) }
+        Self { state: None, title: None, next: Next::Job(name) }
     }
 
     /// It is over.
     pub fn close() -> Self {
-        Self { state: None, next: Next::Close { ends: None, note: None, asides: Vec::new() } }
+        Self {
+            state: None,
+            title: None,
+            next: Next::Close { ends: None, note: None, asides: Vec::new() },
+        }
     }
 
     /// It is over, and the session with it.
     pub fn end(why: impl Into<String>) -> Self {
         let next = Next::Close { ends: Some(why.into()), note: None, asides: Vec::new() };
-        Self { state: None, next }
+        Self { state: None, title: None, next }
+    }
+
+    /// The same, with this as the title of the session.
+    #[must_use]
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
     }
 
     /// The same, with this as the new state.

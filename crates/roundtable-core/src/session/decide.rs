@@ -43,6 +43,8 @@ impl Session {
             Command::Change(change) => self.change_listing(change),
             _ if programs.missing(self).is_some() => Err(self.cannot_play()),
             Command::Say(say) => self.say(say, env),
+            Command::Edit { message_id, text } => self.edit(message_id, text, window),
+            Command::Withdraw { message_id } => self.withdraw(message_id),
             Command::Provide(results) => self.provide(results),
             Command::Contribute { iteration, text } => self.contribute(iteration, text, env),
             Command::Stop => self.stop(env),

@@ -71,7 +71,14 @@ impl Session {
                     self.account.limits = limits;
                 }
             }
-            SessionEvent::SessionInputDropped { message_id } => {
+            SessionEvent::SessionInputEdited(accepted) => {
+                let id = accepted.context.message_id();
+                let mut waiting = self.waiting.iter_mut();
+                if let Some(edited) = waiting.find(|it| it.context.message_id() == id) {
+                    *edited = Waiting::of(accepted, event.seq);
+                }
+            }
+            SessionEvent::SessionInputDropped { message_id, .. } => {
                 self.waiting.retain(|waiting| waiting.context.message_id() != message_id);
             }
             SessionEvent::SessionPaused => self.status = Status::Paused,
@@ -452,8 +459,15 @@ impl Session {
     fn evolve_context(&mut self, body: &ContextEvent, event: &Event) {
         match body {
             ContextEvent::ContextRequested(request) => {
-                if let About::Approval { tool_call, .. } = &request.about {
-                    self.set_call_phase(tool_call, CallPhase::AwaitingApproval(request.id.clone()));
+                let id = request.id.clone();
+                match &request.about {
+                    About::Approval { tool_call, .. } => {
+                        self.set_call_phase(tool_call, CallPhase::AwaitingApproval(id));
+                    }
+                    About::Question { tool_call } => {
+                        self.set_call_phase(tool_call, CallPhase::AwaitingAnswer(id));
+                    }
+                    About::Information | About::Outcome { .. } => {}
                 }
                 self.requests.push(request.clone());
             }
@@ -468,6 +482,10 @@ impl Session {
                     if result.success {
                         self.set_call_phase(tool_call, CallPhase::Ready);
                     }
+                    return;
+                }
+                // The answer is the result of the call that waits for it, and nothing else.
+                if matches!(request.about, About::Question { .. }) {
                     return;
                 }
                 self.carried_from = self.carried_from.or(Some(event.seq));

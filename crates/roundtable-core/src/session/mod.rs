@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::budget::Account;
-use crate::context_request::{About, ContextRequest, Priority};
+use crate::context_request::{ContextRequest, Priority};
 use crate::digest::Digest;
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
@@ -257,20 +257,21 @@ impl Session {
     }
 
     /// Whether nothing more happens for a message that was acknowledged before a person acts: its
-    /// round has closed, will never open, or waits for an approval.
+    /// round has closed, will never open, or a call of it waits for an approval or an answer.
     pub fn is_over(&self, message_id: &str) -> bool {
         if self.waiting.iter().any(|waiting| waiting.context.message_id() == message_id) {
             return false;
         }
         let open = |round: &&Round| round.input.message_id() == message_id;
         let Some(_) = self.scopes().find(open) else { return true };
-        self.required().any(|request| matches!(request.about, About::Approval { .. }))
+        self.required().any(|request| request.about.waiting_call().is_some())
     }
 
     /// The first event that a prompt can still draw on, or that a waiting input needs.
     pub fn window_from(&self) -> Seq {
         let marks = self.marks.iter().map(|mark| mark.from).min();
-        let waiting = self.waiting.front().map(|waiting| waiting.seq);
+        // One that was edited stands before others whose events are older.
+        let waiting = self.waiting.iter().map(|waiting| waiting.seq).min();
         let asides = self.asides.iter().map(|aside| aside.since).min();
         [marks, waiting, self.carried_from, asides]
             .into_iter()

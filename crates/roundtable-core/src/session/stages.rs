@@ -6,7 +6,9 @@ use serde_json::Value;
 use super::close::closed;
 use super::follow::With;
 use super::{AsideKey, Draft, Session};
-use crate::event::{Accepted, Body, RoundEvent, RoundOutcome, Said, SessionEvent, Task, TurnEvent};
+use crate::event::{
+    Accepted, Body, Change, RoundEvent, RoundOutcome, Said, SessionEvent, Task, TurnEvent,
+};
 use crate::id::RoundId;
 use crate::live::Starts;
 use crate::message_context::MessageContext;
@@ -50,7 +52,17 @@ impl Session {
         let opened = Body::Round(RoundEvent::RoundOpened { number, take, stages, input, said });
         // Takes undo what lies inside a round, so the change comes behind its opening.
         let bodies = [opened].into_iter().chain(changed).chain(rest);
-        bodies.map(|body| (place.clone(), body)).collect()
+        let mut drafts = self.retitle(due.title);
+        drafts.extend(bodies.map(|body| (place.clone(), body)));
+        drafts
+    }
+
+    /// The title that a program gives the session, if it can be one.
+    fn retitle(&self, title: Option<String>) -> Vec<Draft> {
+        if title.is_none() {
+            return Vec::new();
+        }
+        self.change_listing(&Change { title, archived: None }).unwrap_or_default()
     }
 
     /// The next seat begins, or the program is asked what comes next.
@@ -85,7 +97,8 @@ impl Session {
             }
         };
         let bodies = changed.into_iter().chain([body]);
-        let mut drafts: Vec<Draft> = bodies.map(|body| (scope.place(), body)).collect();
+        let mut drafts = self.retitle(due.title);
+        drafts.extend(bodies.map(|body| (scope.place(), body)));
         drafts.extend(self.open_asides(&asides));
         drafts
     }

@@ -3,6 +3,7 @@
 //! The session's state says what is going on; the window knows what was said. It can be rebuilt
 //! from [`Session::window_from`] at any time.
 
+mod missions;
 mod render;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,7 +17,7 @@ use crate::event::{
 };
 use crate::id::{AgentId, RoundId, ToolCallId, TurnId};
 use crate::job::JobOutcome;
-use crate::message::{Reasoning, ToolAnswer, ToolRequest};
+use crate::message::{Citation, Reasoning, ToolAnswer, ToolRequest};
 use crate::message_context::MessageContext;
 use crate::program::AnyProgram;
 use crate::prompt::OutputSchema;
@@ -99,6 +100,19 @@ pub struct RoundRecord {
     pub stages: Vec<Stage>,
     /// Its jobs that ended, in their order.
     pub jobs: Vec<JobRecord>,
+    /// The missions that were answered in it, in that order.
+    pub missions: Vec<MissionRecord>,
+}
+
+/// What an agent was asked by another one, and answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissionRecord {
+    /// Who was asked.
+    pub agent: AgentId,
+    /// What.
+    pub mission: String,
+    /// What it answered.
+    pub answer: String,
 }
 
 impl RoundRecord {
@@ -120,6 +134,7 @@ impl RoundRecord {
             turns: Vec::new(),
             stages,
             jobs: Vec::new(),
+            missions: Vec::new(),
         }
     }
 }
@@ -146,6 +161,8 @@ pub struct TurnRecord {
     calls: Vec<ToolRequest>,
     answers: BTreeMap<ToolCallId, ToolAnswer>,
     partial: Option<String>,
+    /// The sources that it named so far.
+    citations: Vec<Citation>,
 }
 
 /// A reply, and how many tool calls belong to it.
@@ -163,6 +180,8 @@ pub struct ChildRecord {
     pub outcome: TurnOutcome,
     /// What it said.
     pub text: String,
+    /// The sources that it named.
+    pub citations: Vec<Citation>,
 }
 
 /// The window.
@@ -188,6 +207,11 @@ impl Window {
     /// What an ended child turn came to, while its tool call is open.
     pub fn find_child(&self, id: &TurnId) -> Option<&ChildRecord> {
         self.children.get(id).map(|(.., child)| child)
+    }
+
+    /// An input that waits for its round.
+    pub(crate) fn find_waiting(&self, message_id: &str) -> Option<&Accepted> {
+        self.waiting.get(message_id)
     }
 
     /// The arguments of an open tool call.
@@ -263,10 +287,11 @@ impl Window {
 
     fn evolve_session(&mut self, body: &SessionEvent) {
         match body {
-            SessionEvent::SessionInputAccepted(accepted) => {
+            SessionEvent::SessionInputAccepted(accepted)
+            | SessionEvent::SessionInputEdited(accepted) => {
                 self.waiting.insert(accepted.context.message_id().to_owned(), accepted.clone());
             }
-            SessionEvent::SessionInputDropped { message_id } => {
+            SessionEvent::SessionInputDropped { message_id, .. } => {
                 self.waiting.remove(message_id);
             }
             SessionEvent::SessionForked { .. } => {
@@ -377,7 +402,9 @@ impl Window {
                         }
                     }
                     Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. } => {
-                        let child = ChildRecord { outcome: outcome.clone(), text };
+                        self.note_mission(round, &record, outcome, &text);
+                        let (outcome, citations) = (outcome.clone(), record.citations);
+                        let child = ChildRecord { outcome, text, citations };
                         self.children.insert(id.clone(), (round.clone(), tool_call.clone(), child));
                     }
                 }
@@ -398,7 +425,17 @@ impl Window {
             return;
         };
         match body {
-            IterationEvent::ModelCallFinished { text, calls, thoughts, record: call, .. } => {
+            IterationEvent::ModelCallFinished {
+                text,
+                calls,
+                thoughts,
+                citations,
+                record: call,
+                ..
+            } => {
+                let new = citations.iter().filter(|it| !record.citations.contains(it));
+                let new: Vec<Citation> = new.cloned().collect();
+                record.citations.extend(new);
                 record.context.replace(|context| context.with_call(call.clone(), event.at));
                 record.reply = Some(Awaited {
                     text: text.clone(),
@@ -442,16 +479,15 @@ impl Window {
                 record.complete_reply(event.at);
             }
             ToolCallEvent::ToolCallFinished(outcome) => {
-                let content = match outcome {
-                    ToolOutcome::Answered { turn } => {
-                        self.find_child(turn).map(|child| child.text.clone())
-                    }
+                let answer = match outcome {
+                    ToolOutcome::Answered { turn } => self.find_child(turn).map(missions::answer),
                     _ => None,
                 };
-                let content = content.unwrap_or_else(|| outcome.message().to_owned());
+                let own = || (outcome.message().to_owned(), outcome.value().cloned());
+                let (content, value) = answer.unwrap_or_else(own);
                 self.children.retain(|_, (_, call, _)| call != id);
                 let Some(record) = self.turns.get_mut(turn) else { return };
-                let (value, success) = (outcome.value().cloned(), outcome.succeeded());
+                let success = outcome.succeeded();
                 let answer = ToolAnswer { id: id.clone(), content, value, success };
                 record.answers.insert(id.clone(), answer);
             }
@@ -464,7 +500,7 @@ impl Window {
     fn evolve_context(&mut self, body: &ContextEvent, session: &Session) {
         let ContextEvent::ContextProvided(result) = body else { return };
         let Some(request) = session.find_request(&result.request) else { return };
-        if matches!(request.about, crate::context_request::About::Approval { .. }) {
+        if request.about.waiting_call().is_some() {
             return;
         }
         self.provided.push(Provided { query: request.query.clone(), result: result.clone() });
@@ -491,6 +527,7 @@ impl TurnRecord {
             calls: Vec::new(),
             answers: BTreeMap::new(),
             partial: None,
+            citations: Vec::new(),
         }
     }
 

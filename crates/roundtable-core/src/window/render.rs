@@ -68,6 +68,11 @@ impl Window {
             record.context.to_messages().into_iter().cloned().collect();
         let about = self.about(&record.round);
         let mut from = about.map_or(session.head, |round| begins(session, round));
+        if let Task::Delegated { .. } = record.task {
+            let told = self.earlier_missions(session, &record.round, &record.agent).into_iter();
+            from =
+                told.map(|(round, _)| begins(session, round)).chain([from]).min().unwrap_or(from);
+        }
         let (mut stable, mut left_out) = (0, 0);
         if record.history {
             let own = messages.iter().map(Message::content_bytes).sum::<u64>();
@@ -107,7 +112,7 @@ impl Window {
                 ..Brief::new(
                     "delegated",
                     known.map(|agent| agent.persona.as_str()).unwrap_or_default(),
-                    mission_text(mission, rationale),
+                    self.mission_text(session, round, agent, (mission, rationale)),
                 )
             },
             Task::Nested { prompt, .. } => Brief {
@@ -268,13 +273,6 @@ fn mark_of<'a>(session: &'a Session, round: &RoundRecord) -> Option<&'a Mark> {
 /// The first event that a round draws on: its input and its answers come before its opening.
 fn begins(session: &Session, round: &RoundRecord) -> Seq {
     mark_of(session, round).map_or(round.from, |mark| mark.from)
-}
-
-fn mission_text(mission: &str, rationale: &str) -> String {
-    if rationale.is_empty() {
-        return mission.to_owned();
-    }
-    format!("{mission}\n\nWhy you: {rationale}")
 }
 
 /// Answers to earlier questions, as a block of data that its content cannot close.

@@ -11,9 +11,9 @@
 
 mod table;
 mod trace;
-mod vectors;
 
 mod approvals;
+mod asking;
 mod budgets;
 mod cancel;
 mod changes;
@@ -21,7 +21,6 @@ mod children;
 mod consent;
 mod context_requests;
 mod context_results;
-mod debate;
 mod depth;
 mod effects;
 mod failed_rounds;
@@ -35,6 +34,7 @@ mod lifecycle;
 mod projection;
 mod prompts;
 mod queue;
+mod queued;
 mod recovery;
 mod rejects;
 mod rounds;
@@ -43,3 +43,10 @@ mod time_limits;
 mod tools;
 mod turn_context;
 mod wire;
+
+use roundtable_core::program::Programs;
+
+/// The programs that sessions under test can run.
+fn programs() -> Programs {
+    Programs::default()
+}

@@ -117,7 +117,13 @@ fn session(body: &SessionEvent) -> String {
                 accepted.text.as_ref().map_or("nothing".to_owned(), |text| format!("{text:?}"));
             format!("accepted {} {text}", accepted.context.message_id())
         }
-        SessionEvent::SessionInputDropped { message_id } => format!("dropped {message_id}"),
+        SessionEvent::SessionInputEdited(accepted) => {
+            let text = accepted.text.as_deref().unwrap_or_default();
+            format!("edited {} {text:?}", accepted.context.message_id())
+        }
+        SessionEvent::SessionInputDropped { message_id, withdrawn } => {
+            format!("{} {message_id}", if *withdrawn { "withdrew" } else { "dropped" })
+        }
         SessionEvent::SessionPaused => "paused".to_owned(),
         SessionEvent::SessionResumed => "resumed".to_owned(),
         SessionEvent::SessionCompleted { reason } => format!("completed: {reason}"),
@@ -250,6 +256,7 @@ fn context(body: &ContextEvent) -> String {
         ContextEvent::ContextRequested(request) => {
             let about = match &request.about {
                 About::Information => "information",
+                About::Question { .. } => "question",
                 About::Approval { .. } => "approval",
                 About::Outcome { .. } => "outcome",
             };

@@ -1,7 +1,7 @@
 //! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
 
-use roundtable::core::debate::Debate as Program;
 use roundtable::core::id::{AgentId, SessionId};
+use roundtable::debate::DebateProgram as Program;
 
 use roundtable::core::session::{AsideKey, Status as CoreStatus};
 use roundtable::debate::{DebateFilter, Findings};

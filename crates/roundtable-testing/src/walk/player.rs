@@ -207,6 +207,7 @@ impl Player {
         match one {
             Move::Say { text, on_busy, answers } => self.say(*text, *on_busy, *answers),
             Move::Provide { pick, success } => self.provide(pick, *success),
+            Move::Queued { pick, withdraw } => self.change_queued(pick, *withdraw),
             Move::Contribute { pick } => self.contribute(pick),
             Move::Stop => self.command(Command::Stop),
             Move::Pause => self.command(Command::Pause),
@@ -270,6 +271,29 @@ impl Player {
         let Some(request) = choose(pick, &self.live.session.requests) else { return };
         let result = answer(request, success);
         self.command(Command::Provide(vec![result]));
+    }
+
+    /// A message that waits is changed or taken back; one that does not wait never is.
+    fn change_queued(&mut self, pick: &Index, withdraw: bool) {
+        let session = &self.live.session;
+        let mine = |context: &MessageContext| context.message_id().to_owned();
+        let waiting: Vec<String> = session.waiting.iter().map(|it| mine(&it.context)).collect();
+        let opened: Vec<String> =
+            session.marks.iter().map(|mark| mark.input.message_id().to_owned()).collect();
+        let change = |message_id: String| {
+            let text = format!("instead of {message_id}");
+            if withdraw {
+                Command::Withdraw { message_id }
+            } else {
+                Command::Edit { message_id, text }
+            }
+        };
+        if let Some(id) = choose(pick, &opened).filter(|id| !waiting.contains(id)) {
+            assert!(self.feed(change(id.clone())).is_err(), "its round has opened");
+        }
+        if let Some(id) = choose(pick, &waiting) {
+            assert_eq!(self.feed(change(id.clone())), Ok(()), "it waited");
+        }
     }
 
     fn contribute(&mut self, pick: &Index) {
@@ -443,6 +467,7 @@ fn call(name: &str, variant: u8) -> AskedCall {
         "delegate" => {
             json!({"agent": if variant == 0 { "ada" } else { "cid" }, "mission": "dig"})
         }
+        "ask" => json!({ "question": if variant == 0 { "which one?" } else { "" } }),
         "request_context" => json!({
             "query": "the price",
             "reason": "to decide",

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use roundtable_core::Live;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate, Measuring, Mode, Record, Rules};
 use roundtable_core::event::{Body, Event, Origin, RoundEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::{Command, Env};
 use roundtable_core::job::JobOutcome;
 use roundtable_core::session::Status;
 use roundtable_core::settings::Settings;
+use roundtable_debate::{Debate, Measuring, Mode, Record, Rules};
 use serde_json::Value;
 
 use super::Walk;

@@ -28,7 +28,10 @@ struct Line {
 impl Transcript {
     pub fn see(&mut self, event: &Event) {
         match &event.body {
-            Body::Session(SessionEvent::SessionInputAccepted(accepted)) => {
+            Body::Session(
+                SessionEvent::SessionInputAccepted(accepted)
+                | SessionEvent::SessionInputEdited(accepted),
+            ) => {
                 self.texts.extend(accepted.text.clone().map(|text| (event.seq, text)));
             }
             Body::Iteration(IterationEvent::ModelCallFinished { text, .. }) => {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::Rules;
 use roundtable_core::event::{
     Body, Event, IterationEvent, RoundEvent, Said, Seq, SessionEvent, Task, TurnEvent,
 };
 use roundtable_core::id::{AgentId, RoundId, TurnId};
 use roundtable_core::scope::Place;
+use roundtable_debate::Rules;
 
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl<'a> Record<'a> {
                 self.learn(agents);
                 self.hide(seats);
             }
-            SessionEvent::SessionInputAccepted(input) => {
+            SessionEvent::SessionInputAccepted(input) | SessionEvent::SessionInputEdited(input) => {
                 if let Some(text) = &input.text {
                     self.inputs.insert(seq, (input.sender.clone(), text.clone()));
                 }

@@ -3,12 +3,12 @@
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Limits;
-use roundtable_core::debate::{Debate as Program, Mode, Perspective, Quote, Rules};
 use roundtable_core::digest::Digest;
 use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, CommandId, ParseIdError, SessionId};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Runs, ToolDecl};
+use roundtable_debate::{Debate as Program, Mode, Perspective, Quote, Rules};
 use roundtable_ports::CommandKey;
 
 use super::cast;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use roundtable_core::debate::{Folding, Record};
 use roundtable_core::event::Seq;
+use roundtable_debate::{Folding, Record};
 use tokio::sync::Semaphore;
 
 use crate::error::Result;

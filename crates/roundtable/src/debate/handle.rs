@@ -2,14 +2,14 @@
 
 use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
-use roundtable_core::debate::{
-    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
-};
 use roundtable_core::event::{Body, RoundEvent};
 use roundtable_core::id::{AgentId, CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::session::Status;
 use roundtable_core::{MessageContext, Reject};
+use roundtable_debate::{
+    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
+};
 use roundtable_engine::EngineError;
 use roundtable_ports::{CommandKey, Receipt};
 

@@ -1,10 +1,10 @@
 //! Lists of debates, newest first.
 
 use roundtable_core::Timestamp;
-use roundtable_core::debate::{Debate as Program, Member, Mode, Record};
 use roundtable_core::event::{Body, RoundOutcome, Seq, SessionEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Status;
+use roundtable_debate::{Debate as Program, Member, Mode, Record};
 use roundtable_ports::{Listed, Selection};
 
 use crate::engine::Engine;

@@ -16,9 +16,12 @@ pub use handle::{Continue, Continued, Debate, Summed};
 pub use list::{DebateEntry, DebateFilter, DebateStatus};
 pub(crate) use measure::Measure as MeasureJob;
 
-pub use roundtable_core::debate::{
+pub use roundtable_debate::{
     Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,
     Findings, Judgement, Level, Measure, Member, Mode, Perspective, Position, Quote, Record,
     RecordedRound, RecordedTurn, Response, Role, Rules, Source, Spent, Stance, Standing, Synthesis,
     UnknownMode, View, Vote,
+};
+pub use roundtable_debate::{
+    Debate as DebateProgram, ImportError, Measured, Measuring, Purpose, State, is_named_after,
 };

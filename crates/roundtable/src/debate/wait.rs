@@ -1,11 +1,11 @@
 //! When a round is over, and when a synthesis is there.
 
 use roundtable_core::context_request::RequestKind;
-use roundtable_core::debate::{Findings, Record, RecordedRound, RecordedSynthesis, Synthesis};
 use roundtable_core::event::{
     Body, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent, TurnOutcome,
 };
 use roundtable_core::id::{AgentId, RoundId};
+use roundtable_debate::{Findings, Record, RecordedRound, RecordedSynthesis, Synthesis};
 
 use super::handle::{Summed, invalid};
 use crate::error::Result;

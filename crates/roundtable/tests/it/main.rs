@@ -10,6 +10,7 @@
 )]
 
 mod archive;
+mod chat;
 mod debate;
 mod http;
 mod program;

@@ -7,6 +7,7 @@ mod import;
 mod lifecycle;
 mod open;
 mod provide;
+mod queue;
 mod say;
 mod take;
 

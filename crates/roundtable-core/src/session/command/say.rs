@@ -77,7 +77,7 @@ impl Session {
         Ok(())
     }
 
-    fn check_text(&self, text: Option<&str>) -> Result<(), Reject> {
+    pub(crate) fn check_text(&self, text: Option<&str>) -> Result<(), Reject> {
         let Some(text) = text else { return Ok(()) };
         if text.trim().is_empty() {
             return Err(Reject::Invalid {

@@ -1,5 +1,6 @@
 //! Debates as an embedder holds them.
 
+#[cfg(feature = "local")]
 mod calibration;
 mod context;
 mod control;
