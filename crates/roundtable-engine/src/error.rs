@@ -2,7 +2,7 @@
 
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
-use roundtable_core::id::CommandId;
+use roundtable_core::id::{CommandId, SessionId};
 use roundtable_ports::{LeaseError, LogError};
 
 /// Why the engine did not do what it was asked. Nothing changed, unless it says otherwise.
@@ -88,6 +88,12 @@ pub enum EngineError {
          stored; with the same command id, sending it again is safe"
     )]
     Crashed,
+    /// A session cannot be deleted, because another one reads its past from it.
+    #[error("{fork} was forked from it and needs its history; delete the fork first")]
+    Forked {
+        /// The fork.
+        fork: SessionId,
+    },
     /// The engine is stopping.
     #[error("the engine is stopping; send it again when it is back")]
     Stopping,

@@ -219,6 +219,11 @@ impl Subscription {
         let page = self.engine.parts().store.log.read(&self.session, self.next, PAGE).await?;
         self.behind = page.len() == PAGE;
         self.look = None;
+        if page.is_empty()
+            && self.engine.parts().store.directory.find(&self.session).await?.is_none()
+        {
+            return Err(Reject::NotFound { session: self.session.clone() }.into());
+        }
         for event in page {
             self.next = event.seq.next();
             self.follow(&event);

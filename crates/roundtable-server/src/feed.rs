@@ -10,10 +10,11 @@ use std::time::Duration;
 use http::StatusCode;
 use jiff::Timestamp;
 use roundtable::Since;
+use roundtable::core::Reject;
 use roundtable::core::event::{Body, Event, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::session::Status;
-use roundtable::driver::{Delta, EngineError, Subscription, Update};
+use roundtable::driver::{DELETED, Delta, EngineError, Subscription, Update};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::access::Pass;
@@ -65,6 +66,8 @@ impl Position {
 pub(crate) enum Reason {
     /// The session is over.
     Completed,
+    /// The session was deleted.
+    Deleted,
     /// The reader took too long.
     Slow,
     /// The reader's token was revoked.
@@ -98,8 +101,8 @@ pub(crate) struct Feed {
     head: Seq,
     /// When it was given something.
     handed: Option<Timestamp>,
-    /// Whether that was the last event of the session.
-    completed: bool,
+    /// Why that was the last event of the session, if it was.
+    last: Option<Reason>,
     over: bool,
     /// One of the streams that the caller may read.
     _stream: Stream,
@@ -135,7 +138,7 @@ impl Feed {
             seen,
             head: listed.head,
             handed: None,
-            completed: false,
+            last: None,
             over: false,
             _stream: stream,
             _seat: seat,
@@ -147,10 +150,10 @@ impl Feed {
         if self.over {
             return None;
         }
-        let frame = match (self.completed, self.is_slow()) {
-            (true, _) => self.end(Reason::Completed),
-            (false, true) => self.end(Reason::Slow),
-            (false, false) => self.wait().await,
+        let frame = match (self.last, self.is_slow()) {
+            (Some(reason), _) => self.end(reason),
+            (None, true) => self.end(Reason::Slow),
+            (None, false) => self.wait().await,
         };
         self.handed = Some(self.app.sessions.clock().now());
         Some(frame)
@@ -167,11 +170,19 @@ impl Feed {
         match update {
             Ok(Update::Event(event)) => {
                 self.seen = event.seq;
-                self.completed =
-                    matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }));
+                self.last = match &event.body {
+                    Body::Session(SessionEvent::SessionCompleted { reason })
+                        if reason == DELETED =>
+                    {
+                        Some(Reason::Deleted)
+                    }
+                    Body::Session(SessionEvent::SessionCompleted { .. }) => Some(Reason::Completed),
+                    _ => None,
+                };
                 Frame::Event(event)
             }
             Ok(Update::Delta(delta)) => Frame::Delta(delta),
+            Err(EngineError::Reject(Reject::NotFound { .. })) => self.end(Reason::Deleted),
             Err(EngineError::Stopping) => self.end(Reason::Stopping),
             Err(_) => self.end(Reason::Unavailable),
         }

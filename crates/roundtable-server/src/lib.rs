@@ -21,6 +21,7 @@ mod access;
 mod app;
 mod auth;
 mod bounds;
+mod camel;
 mod connections;
 mod debate;
 mod export;

@@ -132,6 +132,7 @@ impl From<Error> for Problem {
         match error {
             Error::Engine(error) => error.into(),
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
+            Error::Delete(error) => Self::new(StatusCode::CONFLICT, "conflict", error.to_string()),
             Error::Import(error) => Self::bad_request("invalid", error.to_string()),
             error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
                 Self::bad_request("invalid", error.to_string())
@@ -169,6 +170,7 @@ impl From<EngineError> for Problem {
                 of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
             EngineError::Lease(LeaseError::Parked { reason }) => Self::parked(&reason),
+            EngineError::Forked { .. } => of(StatusCode::CONFLICT, "forked"),
             EngineError::Crashed => of(StatusCode::INTERNAL_SERVER_ERROR, "crashed"),
             EngineError::Lease(LeaseError::Unavailable(_)) => Self::unavailable(),
             EngineError::Log(LogError::Damaged { .. }) => {

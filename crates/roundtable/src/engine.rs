@@ -113,6 +113,15 @@ impl Engine {
         Ok(Session::new(self.driver.fork(origin, None).await?))
     }
 
+    /// Deletes a session for good. Its round is cut off first, and whoever reads it is told.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, a fork needs its history, or another process
+    /// has not let it go yet.
+    pub async fn delete(&self, session: &SessionId) -> Result<()> {
+        Ok(self.driver.delete(session).await?)
+    }
+
     /// The newest sessions.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ pub mod backend {
 /// What drives sessions.
 pub mod driver {
     pub use roundtable_engine::{
-        Config, CutCall, CutTarget, Delta, Engine, EngineError, Parking, SessionHandle,
+        Config, CutCall, CutTarget, DELETED, Delta, Engine, EngineError, Parking, SessionHandle,
         Subscription, SystemClock, Update, UuidIds,
     };
 }

@@ -28,6 +28,20 @@ impl Piles {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(VectorScope, Space), Pile>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Erases what was made of a session's words.
+    pub fn erase_of(&self, session: &SessionId) -> usize {
+        let mut count = 0;
+        for pile in self.lock().values_mut() {
+            let of_session = |(_, (_, of)): &(&String, &(Value, Option<SessionId>))| {
+                of.as_ref() == Some(session)
+            };
+            let keys: Vec<String> =
+                pile.about.iter().filter(of_session).map(|(key, _)| key.clone()).collect();
+            count += keys.iter().filter(|key| pile.remove(key)).count();
+        }
+        count
+    }
 }
 
 impl Pile {
@@ -85,16 +99,7 @@ impl Vectors for MemoryStore {
     }
 
     async fn erase_vectors_of(&self, session: &SessionId) -> Result<usize, VectorsError> {
-        let mut count = 0;
-        for pile in self.disk().vectors.lock().values_mut() {
-            let of_session = |(_, (_, of)): &(&String, &(Value, Option<SessionId>))| {
-                of.as_ref() == Some(session)
-            };
-            let keys: Vec<String> =
-                pile.about.iter().filter(of_session).map(|(key, _)| key.clone()).collect();
-            count += keys.iter().filter(|key| pile.remove(key)).count();
-        }
-        Ok(count)
+        Ok(self.disk().vectors.erase_of(session))
     }
 
     async fn search_vectors(

@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
-use roundtable_ports::{Directory, Listed, LogError, Selection};
+use roundtable_ports::{Directory, Listed, LogError, Ownership, Selection};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::append::nanoseconds;
+use super::delete::{self, DeleteError};
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
@@ -158,6 +159,19 @@ impl Directory for SqliteStore {
         };
         let rows = self.readers.read(due).await?;
         Ok(rows.into_iter().filter_map(|id| id.parse().ok()).collect())
+    }
+
+    async fn find_fork(&self, session: &SessionId) -> Result<Option<SessionId>, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| delete::find_fork(connection, &session)).await
+    }
+
+    async fn delete(&self, own: &Ownership) -> Result<bool, LogError> {
+        match self.delete_owned(own.clone()).await {
+            Ok(()) => Ok(true),
+            Err(DeleteError::Log(error)) => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {

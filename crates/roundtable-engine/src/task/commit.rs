@@ -135,7 +135,7 @@ impl SessionTask<'_> {
                 let env = self.env(None);
                 Answer::Report(self.step(&Report::Woke.into(), &env, staged))
             }
-            Letter::Wake | Letter::Idle | Letter::State { .. } => Answer::Nothing,
+            Letter::Wake | Letter::Idle | Letter::Discard | Letter::State { .. } => Answer::Nothing,
         }
     }
 

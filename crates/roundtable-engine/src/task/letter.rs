@@ -35,6 +35,8 @@ pub(crate) enum Letter {
     Wake,
     /// Nothing has happened for a while.
     Idle,
+    /// What is known of the session here counts no more.
+    Discard,
 }
 
 /// How a command is answered.
@@ -80,7 +82,7 @@ impl Letter {
             Self::State { reply } => drop(reply.send(Err(error.clone()))),
             Self::Commit { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Evaluate { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
-            Self::Report { .. } | Self::Wake | Self::Idle => {}
+            Self::Report { .. } | Self::Wake | Self::Idle | Self::Discard => {}
         }
     }
 }

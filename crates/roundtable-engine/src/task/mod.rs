@@ -19,6 +19,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use roundtable_core::Live;
+use roundtable_core::Reject;
 use roundtable_core::Starts;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
@@ -183,9 +184,19 @@ impl<'a> SessionTask<'a> {
             if self.is_due() {
                 letters.push(Letter::Wake);
             }
+            if letters.iter().any(|letter| matches!(letter, Letter::Discard)) {
+                return Err(self.discard(letters));
+            }
             self.idle = false;
             self.process(letters).await?;
         }
+    }
+
+    /// Another one has claimed the session here, and may have deleted it.
+    fn discard(&self, letters: Vec<Letter>) -> Halt {
+        let gone = EngineError::from(Reject::NotFound { session: self.session.clone() });
+        letters.into_iter().for_each(|letter| letter.refuse(&gone));
+        Halt::Lost(gone)
     }
 
     /// Whether the time that something has to happen at has come.

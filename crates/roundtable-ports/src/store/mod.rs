@@ -115,6 +115,11 @@ pub trait Directory: Send + Sync {
     async fn list_due(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, LogError>;
     /// When the next session that nobody owns becomes due.
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
+    /// A session that was forked from this one, and reads its past from it.
+    async fn find_fork(&self, session: &SessionId) -> Result<Option<SessionId>, LogError>;
+    /// Deletes a session for good, with everything that was made of it. A writer of the past stays
+    /// fenced. Says whether it did: a session with an open round or a fork is left as it is.
+    async fn delete(&self, own: &Ownership) -> Result<bool, LogError>;
 }
 
 /// A place to keep sessions: the eight sides of one backend.

@@ -5,12 +5,13 @@ mod said;
 
 use jiff::Timestamp;
 use roundtable::core::id::{AgentId, SessionId};
-use roundtable::debate::{DebateEntry, Spent, SynthesisReport};
+use roundtable::debate::{DebateEntry, Quote, Spent, SynthesisReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer::Usage;
 use super::ask::{Mode, Stands};
+use crate::wire::dollars;
 
 pub(crate) use consensus::Consensus;
 pub(crate) use said::{
@@ -76,6 +77,32 @@ pub(crate) struct ConfiguredAgents {
     pub agents: Vec<ConfiguredAgent>,
     /// The models that agents are spread over when none are named.
     pub models: Vec<String>,
+}
+
+/// What a debate costs if every turn is one model call and every reply is as long as it may be. Tool
+/// calls come on top.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuoteAnswer {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens of all prompts.
+    pub input_tokens: u64,
+    /// Tokens of all replies.
+    pub output_tokens: u64,
+    /// Dollars; null where the price of a model is not known.
+    pub cost: Option<f64>,
+}
+
+impl QuoteAnswer {
+    pub fn of(quote: Quote) -> Self {
+        Self {
+            calls: quote.calls,
+            input_tokens: quote.input,
+            output_tokens: quote.output,
+            cost: quote.cost.map(dollars),
+        }
+    }
 }
 
 /// How far a synthesis is.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
-use roundtable::debate::{self, Debate, Findings, Standing};
+use roundtable::debate::{self, Debate, DebateBuilder, Findings, Standing};
 use roundtable::driver::EngineError;
 use roundtable::ports::{CommandKey, Owner};
 use tokio::time::Sleep;
@@ -14,6 +14,7 @@ use tokio::time::Sleep;
 use super::answer::RoundAnswer;
 use super::ask::{Budget, ContinueRequest, StartRequest};
 use super::consent::Caller;
+use super::detail::QuoteAnswer;
 use super::wait::{Watch, wait};
 use crate::app::App;
 use crate::host;
@@ -46,11 +47,32 @@ const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Starts a debate and answers with its first round.
 pub(crate) async fn start(call: Call, asked: StartRequest) -> Result<RoundAnswer, Problem> {
-    let (app, caller, by) = (&call.app, &call.principal, By::of(&call));
+    let (app, by) = (&call.app, By::of(&call));
     let mut within = pin!(tokio::time::sleep(app.limits.wait_budget));
+    let mut debate = prepare(&call, asked)?;
+    if let Some(key) = &call.key {
+        debate = debate.key(key.text()).key_digest(key.digest());
+    }
+    let known = debate.find_started().await?;
+    let turn = match known {
+        true => None,
+        false => app.admit(&call.principal.owner(), Begin::Session).await?,
+    };
+    let debate = app.stored(debate.start()).await?;
+    drop(turn);
+    answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
+}
+
+/// What a debate would cost. Nothing is started or stored.
+pub(crate) async fn quote(call: Call, asked: StartRequest) -> Result<QuoteAnswer, Problem> {
+    Ok(QuoteAnswer::of(prepare(&call, asked)?.quote()?))
+}
+
+/// The debate that is asked for, before it starts.
+fn prepare(call: &Call, asked: StartRequest) -> Result<DebateBuilder, Problem> {
     asked.check()?;
-    let mut debate =
-        app.sessions.new_debate(caller, &asked.topic).mode(asked.mode.unwrap_or_default().into());
+    let mode = asked.mode.unwrap_or_default().into();
+    let mut debate = call.app.sessions.new_debate(&call.principal, &asked.topic).mode(mode);
     if let Some(agents) = &asked.agents {
         debate = debate.known(agents)?;
     }
@@ -66,19 +88,8 @@ pub(crate) async fn start(call: Call, asked: StartRequest) -> Result<RoundAnswer
     if let Some(budget) = &asked.budget {
         debate = debate.budget(budget.limits());
     }
-    if let Some(key) = &call.key {
-        debate = debate.key(key.text()).key_digest(key.digest());
-    }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = debate.perspectives(perspectives);
-    let known = debate.find_started().await?;
-    let turn = match known {
-        true => None,
-        false => app.admit(&caller.owner(), Begin::Session).await?,
-    };
-    let debate = app.stored(debate.start()).await?;
-    drop(turn);
-    answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
+    Ok(debate.perspectives(perspectives))
 }
 
 /// Goes on with a debate and answers with the round that follows.

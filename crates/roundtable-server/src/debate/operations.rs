@@ -19,6 +19,11 @@ fn holding() -> Vec<Operation> {
             .http(Method::POST, "/api/debates", "Starts a debate and runs its first round.")
             .mcp("start_roundtable", "Start a debate", "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, programs-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.")
             .waits(),
+        Operation::on_nothing("quoteDebate", Does::Reads, hold::quote).http(
+            Method::POST,
+            "/api/debates/quote",
+            "What a debate would cost. Nothing is started or stored.",
+        ),
         Operation::on_session("continueDebate", Does::Adds, hold::go_on)
             .http(Method::POST, "/api/debates/{sessionId}/continue", "Runs the next round of a debate, or answers with the one that is running.")
             .mcp("continue_roundtable", "Next round", "Runs the next round of a debate, or returns the round that is running. If the last answer has status needs_context, first find out what its required contextRequests of kind question ask for, and pass one contextResults entry for each: {requestId, success, result} or {requestId, success: false, error}. Approvals and unknown outcomes of tool calls are decided by a person, or by {requestId, decision} where nextStep says so. Pass afterRound (the last round that you have seen), so that a repeated call never runs or pays for a round twice. A focusQuestion steers the round.")

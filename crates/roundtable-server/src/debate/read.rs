@@ -64,6 +64,7 @@ pub(super) async fn agents(call: Call, _: Nothing) -> Result<ConfiguredAgents, P
 pub(super) async fn list(call: Call, asked: DebatesQuery) -> Result<DebateList, Problem> {
     let filter = DebateFilter {
         topic: asked.topic,
+        archived: Some(false),
         mode: asked.mode.map(Into::into),
         status: asked.status.map(Into::into),
         from: asked.from_date,

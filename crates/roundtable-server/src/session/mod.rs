@@ -1,5 +1,7 @@
 //! Sessions of any kind, as callers use them: one function per operation, whatever the transport.
 
+mod act;
+mod change;
 mod operations;
 mod provide;
 mod read;

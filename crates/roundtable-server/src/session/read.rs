@@ -26,6 +26,9 @@ pub(crate) struct SessionsQuery {
     /// Only those with this text in their topic or title.
     #[schemars(length(max = 1000))]
     pub topic: Option<String>,
+    /// Whether archived sessions are listed, instead of those that are not.
+    #[schemars(extend("default" = false))]
+    pub archived: Option<bool>,
     /// Only those that began then or later.
     #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub from_date: Option<Timestamp>,
@@ -65,7 +68,7 @@ pub(super) async fn list(call: Call, asked: SessionsQuery) -> Result<Page, Probl
         kind: asked.kind.map(Into::into),
         status: asked.status.map(Into::into),
         topic: asked.topic,
-        archived: None,
+        archived: Some(asked.archived.unwrap_or(false)),
         from: asked.from_date,
         to: asked.to_date,
         before,

@@ -29,5 +29,7 @@ mod pipes;
 mod race;
 mod refusals;
 mod session;
+mod sessions;
 mod strict;
+mod table;
 mod waiting;

@@ -136,6 +136,12 @@ impl Draft {
         events
     }
 
+    /// Says something, so that a round opens.
+    pub async fn begin_round(&mut self, store: &Store) {
+        let session = self.own.session.clone();
+        self.send(store, say(&session, "m1", "Hello")).await;
+    }
+
     /// Cuts the open round off.
     pub async fn stop(&mut self, store: &Store) {
         self.send(store, Command::Stop).await;
