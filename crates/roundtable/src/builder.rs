@@ -40,7 +40,7 @@ pub struct Builder {
 
 /// A model to be registered.
 enum Registered {
-    Vendor(VendorModel),
+    Vendor(Box<VendorModel>),
     Custom(String, Arc<dyn Model>),
 }
 
@@ -89,7 +89,7 @@ impl Builder {
     /// own variable among those of [`Builder::env`]. The first model is the default.
     #[must_use]
     pub fn model(mut self, model: impl Into<VendorModel>) -> Self {
-        self.models.push(Registered::Vendor(model.into()));
+        self.models.push(Registered::Vendor(Box::new(model.into())));
         self
     }
 
@@ -249,7 +249,7 @@ impl Builder {
         let environment = self.environment.take();
         if let Some(environment) = environment.as_ref().filter(|_| registered.is_empty()) {
             let reference = known(&mut self.catalog)?.available_model(environment)?;
-            registered.push(Registered::Vendor(reference.into()));
+            registered.push(Registered::Vendor(Box::new(reference.into())));
         }
         let environment = environment.unwrap_or_default();
         let mut models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
