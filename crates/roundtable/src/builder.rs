@@ -50,7 +50,7 @@ pub struct Builder {
 /// A model to be registered.
 enum Registered {
     #[cfg(feature = "vendors")]
-    Vendor(VendorModel),
+    Vendor(Box<VendorModel>),
     Custom(String, Arc<dyn Model>),
 }
 
@@ -104,7 +104,7 @@ impl Builder {
     #[cfg(feature = "vendors")]
     #[must_use]
     pub fn model(mut self, model: impl Into<VendorModel>) -> Self {
-        self.models.push(Registered::Vendor(model.into()));
+        self.models.push(Registered::Vendor(Box::new(model.into())));
         self
     }
 
@@ -280,7 +280,7 @@ impl Builder {
             let (name, model): (String, Arc<dyn Model>) = match model {
                 Registered::Custom(name, model) => (name, model),
                 #[cfg(feature = "vendors")]
-                Registered::Vendor(model) => self.build_vendor(model)?,
+                Registered::Vendor(model) => self.build_vendor(*model)?,
             };
             if models.is_empty() {
                 self.defaults.model.clone_from(&name);
@@ -295,7 +295,7 @@ impl Builder {
     fn with_available(&mut self, mut registered: Vec<Registered>) -> Result<Vec<Registered>> {
         if let Some(environment) = self.environment.as_ref().filter(|_| registered.is_empty()) {
             let reference = known(&mut self.catalog)?.available_model(environment)?;
-            registered.push(Registered::Vendor(reference.into()));
+            registered.push(Registered::Vendor(Box::new(reference.into())));
         }
         Ok(registered)
     }
