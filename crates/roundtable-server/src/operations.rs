@@ -44,7 +44,7 @@ mod tests {
     /// An app with a session of one tenant, and its id.
     async fn anns() -> (App, Engine, String) {
         let model = ScriptedModel::new(Script::default());
-        let engine = Engine::builder().model("scripted", model).build().await.unwrap();
+        let engine = Engine::builder().custom_model("scripted", model).build().await.unwrap();
         let debate = engine.debate("canary").agent("Ada").agent("Bo").tenant("ann");
         let id = debate.start().await.unwrap().id().to_string();
         (App::of(engine.clone()), engine, id)
