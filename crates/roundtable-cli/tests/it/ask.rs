@@ -135,7 +135,7 @@ fn an_agent_of_the_file_uses_its_persona_its_model_and_its_tools() {
         [
             "Ada speaks through acme/tiny (roundtable.toml:9 says so).",
             "  calls fact_check {\"quote\":\"forty-two\"}",
-            "  = 42"
+            "  = Not found in 1 message(s) of this session."
         ]
     );
     let body = &provider.received()[0].body;
