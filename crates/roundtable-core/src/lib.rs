@@ -45,3 +45,4 @@ pub use mend::mend;
 pub use message_context::MessageContext;
 pub use printable::{acts, printable, spelled};
 pub use reject::Reject;
+pub use window::Keep;

@@ -17,7 +17,7 @@ use crate::prompt::RenderedPrompt;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Prepared, Session, With};
-use crate::window::Window;
+use crate::window::{Keep, Window};
 
 /// Whether a step may start model calls and tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,12 @@ impl PartialEq for Live {
 impl Live {
     /// A session before its first event.
     pub fn new(id: SessionId, programs: &Programs) -> Self {
-        Self::of(Session::new(id), Window::default(), programs)
+        Self::reader(id, programs, Keep::Window)
+    }
+
+    /// A session before its first event, of which so much is kept.
+    pub fn reader(id: SessionId, programs: &Programs, keep: Keep) -> Self {
+        Self::of(Session::new(id), Window::new(keep), programs)
     }
 
     /// A state from a snapshot, and the events since [`Session::window_from`] before it.

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use roundtable_backend::SqliteArchive;
-use roundtable_core::Reject;
-use roundtable_core::debate::{Folding, Record};
+use roundtable_core::debate::Record;
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{SessionId, TurnId};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
+use roundtable_core::{Keep, Live, Reject};
 use roundtable_engine::EngineError;
 use roundtable_ports::{Listed, LogError};
 
@@ -107,9 +107,9 @@ impl Archive {
     /// # Errors
     /// [`crate::Error`] when there is no such session, or its log cannot be read.
     pub async fn record(&self, session: &SessionId) -> Result<Option<Record>> {
-        let mut folding = Folding::new(session);
-        self.each(session, |event| folding.take(event)).await?;
-        Ok(folding.finish())
+        let mut live = Live::reader(session.clone(), &self.programs, Keep::All);
+        self.each(session, |event| live.apply(event)).await?;
+        Ok(Record::of(&live))
     }
 
     /// The state of a session: the fold of its log.

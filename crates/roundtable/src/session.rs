@@ -12,6 +12,7 @@ use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
 use roundtable_core::id::{CommandId, IterationId, SessionId, TurnId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::message::Image;
+use roundtable_core::program::Programs;
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
@@ -62,6 +63,10 @@ impl Stream for Events {
 impl Session {
     pub(crate) fn new(handle: SessionHandle) -> Self {
         Self { handle }
+    }
+
+    pub(crate) fn programs(&self) -> &Programs {
+        &self.handle.engine().parts().programs
     }
 
     /// The session's id.
@@ -331,7 +336,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when the log cannot be read.
     pub async fn turn(&self, turn: &TurnId) -> Result<Option<TurnContext>> {
-        let mut reading = TurnReading::new(self.id(), turn, &self.handle.engine().parts().programs);
+        let mut reading = TurnReading::new(self.id(), turn, self.programs());
         let mut next = Seq(1);
         loop {
             let page = self.read(next, 512).await?;

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use roundtable_core::debate::{Folding, Record};
+use roundtable_core::debate::Record;
 use roundtable_core::event::Seq;
+use roundtable_core::{Keep, Live};
 use tokio::sync::Semaphore;
 
 use crate::error::Result;
@@ -31,15 +32,15 @@ impl Folds {
     pub async fn fold(&self, session: &Session) -> Result<Option<Option<Record>>> {
         // Nobody closes it.
         let _place = self.0.acquire().await;
-        let mut folding = Folding::new(session.id());
+        let mut live = Live::reader(session.id().clone(), session.programs(), Keep::All);
         let mut next = Seq(1);
         loop {
             let page = session.read(next, PAGE).await?;
             let Some(last) = page.last() else { break };
             next = last.seq.next();
-            page.iter().for_each(|event| folding.take(event));
+            page.iter().for_each(|event| live.apply(event));
         }
-        Ok((next > Seq(1)).then(|| folding.finish()))
+        Ok((next > Seq(1)).then(|| Record::of(&live)))
     }
 }
 
