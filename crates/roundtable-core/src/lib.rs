@@ -5,6 +5,7 @@
 //! what has to be done in the world. Drivers only act.
 
 pub mod agent;
+pub mod audience;
 pub mod budget;
 pub mod context_request;
 pub mod debate;

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Body, Event, IterationEvent, PromptRecord, RoundEvent};
-use crate::id::{RoundId, SessionId, TurnId};
+use crate::id::{AgentId, RoundId, SessionId, TurnId};
 use crate::input::{Env, Input};
 use crate::program::Programs;
 use crate::prompt::RenderedPrompt;
@@ -30,7 +30,7 @@ pub enum Starts {
 }
 
 /// A session's state and the transcript that its prompts draw on.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Live {
     /// The state.
     pub session: Session,
@@ -40,6 +40,13 @@ pub struct Live {
     /// The prompts of calls that were started and not made yet: kept, so that nobody makes them
     /// twice.
     rendered: BTreeMap<TurnId, RenderedPrompt>,
+}
+
+impl Clone for Live {
+    /// Prompts can be made again at any time, so a copy goes without them.
+    fn clone(&self) -> Self {
+        Self::of(self.session.clone(), self.window.clone(), &self.programs)
+    }
 }
 
 impl PartialEq for Live {
@@ -126,6 +133,11 @@ impl Live {
     /// The text of an open turn's next model call, and what it is made of.
     pub fn render(&self, turn: &TurnId) -> Option<(RenderedPrompt, PromptRecord)> {
         self.window.render(&self.session, &self.programs, turn)
+    }
+
+    /// What others call an agent whose name they must not know.
+    pub(crate) fn pseudonym(&self, agent: &AgentId) -> Option<String> {
+        self.programs.of(&self.session).pseudonym(&self.session, agent)
     }
 
     /// What the open job of a round or an aside is given.

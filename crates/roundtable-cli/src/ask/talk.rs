@@ -7,7 +7,7 @@ use roundtable::core::MessageContext;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent, TurnOutcome};
 use roundtable::core::event::{Task, TurnEvent};
 use roundtable::core::id::RoundId;
-use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::input::{Command, Say};
 use roundtable::core::message::Image;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
@@ -80,15 +80,9 @@ impl Talk {
                 // What the agents ask comes first: the text is the answer.
                 let results: Vec<ContextResult> =
                     asked.into_iter().map(|asked| ContextResult::found(asked.id, text)).collect();
-                let say = Say {
-                    context: MessageContext::new(&message_id, self.session.id(), None)?,
-                    sender: "User".to_owned(),
-                    text: results.is_empty().then(|| text.to_owned()),
-                    images,
-                    limits: None,
-                    on_busy: OnBusy::Queue,
-                    results,
-                };
+                let context = MessageContext::new(&message_id, self.session.id(), None)?;
+                let text = results.is_empty().then(|| text.to_owned());
+                let say = Say { text, images, results, ..Say::new(context) };
                 self.session.command(Command::Say(say)).await?;
                 message_id
             }

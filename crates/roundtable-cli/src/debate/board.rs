@@ -59,7 +59,7 @@ impl Board {
                     speeches: BTreeMap::new(),
                 });
             }
-            Body::Round(RoundEvent::StagesAdded { stages }) => {
+            Body::Round(RoundEvent::StagesAdded { stages, .. }) => {
                 let id = event.place.round.as_ref();
                 if let Some(round) = self.round.as_mut().filter(|round| Some(&round.id) == id) {
                     round.stages.extend(stages.iter().cloned());

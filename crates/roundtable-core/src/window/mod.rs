@@ -3,15 +3,18 @@
 //! The session's state says what is going on; the window knows what was said. It can be rebuilt
 //! from [`Session::window_from`] at any time.
 
+mod received;
 mod render;
 mod round;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::audience::Viewer;
 use crate::context_request::About;
 use crate::event::{
     Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
@@ -24,8 +27,9 @@ use crate::program::AnyProgram;
 use crate::session::Session;
 use crate::stage::{Seat, Stage};
 use crate::tool::ToolOutcome;
+pub use received::ReceivedMessage;
 use render::Begins;
-pub use round::{JobRecord, Provided, RoundRecord, Utterance};
+pub use round::{JobRecord, Provided, RoundRecord, StageRecord, Utterance};
 use turn::{Awaited, booked};
 pub use turn::{ChildRecord, TurnRecord};
 
@@ -55,7 +59,8 @@ pub struct Chronicle {
 /// The window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Window {
-    rounds: VecDeque<RoundRecord>,
+    /// Shared with those who read: a copy of the window costs little.
+    rounds: VecDeque<Arc<RoundRecord>>,
     waiting: BTreeMap<String, Accepted>,
     /// The round and take whose message the next round answers again.
     redo: Option<(u32, u32)>,
@@ -81,7 +86,7 @@ impl Window {
 
     /// The rounds that are kept, all takes, in the order in which they opened.
     pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundRecord> {
-        self.rounds.iter()
+        self.rounds.iter().map(Arc::as_ref)
     }
 
     /// The open asides, and those that are over where everything is kept, in the order in which
@@ -121,7 +126,7 @@ impl Window {
 
     /// The open round or aside with this id, or a round that a prompt can draw on.
     pub(crate) fn find_round(&self, id: &RoundId) -> Option<&RoundRecord> {
-        self.asides.get(id).or_else(|| self.rounds.iter().rev().find(|round| round.id == *id))
+        self.asides.get(id).or_else(|| self.rounds().rev().find(|round| round.id == *id))
     }
 
     /// The round that a turn in this round or aside is about: the round itself, or the one that the
@@ -129,7 +134,7 @@ impl Window {
     pub(crate) fn about(&self, id: &RoundId) -> Option<&RoundRecord> {
         let Some(aside) = self.asides.get(id) else { return self.find_round(id) };
         let own = |round: &&RoundRecord| (round.number, round.take) == (aside.number, aside.take);
-        self.rounds.iter().rev().find(own)
+        self.rounds().rev().find(own)
     }
 
     /// The rounds that count and were over when this round or aside was opened; without either, all
@@ -144,7 +149,7 @@ impl Window {
                 && Some(&round.id) != open
                 && marks.any(|mark| mark.active && mark.is(round.number, round.take))
         };
-        let mut earlier: Vec<&RoundRecord> = self.rounds.iter().filter(counts).collect();
+        let mut earlier: Vec<&RoundRecord> = self.rounds().filter(counts).collect();
         earlier.sort_by_key(|round| round.number);
         earlier
     }
@@ -161,14 +166,14 @@ impl Window {
     }
 
     fn find_take(&self, wanted: Option<(u32, u32)>) -> Option<&RoundRecord> {
-        self.rounds.iter().find(|round| Some((round.number, round.take)) == wanted)
+        self.rounds().find(|round| Some((round.number, round.take)) == wanted)
     }
 
     fn record_at(&mut self, id: Option<&RoundId>) -> Option<&mut RoundRecord> {
         let id = id?;
-        let asides = &mut self.asides;
-        let rounds = self.rounds.iter_mut().rev();
-        asides.get_mut(id).or_else(|| rounds.into_iter().find(|round| round.id == *id))
+        let mut rounds = self.rounds.iter_mut().rev();
+        let round = || rounds.find(|round| round.id == *id).map(Arc::make_mut);
+        self.asides.get_mut(id).or_else(round)
     }
 
     /// Applies an event, before the session does.
@@ -205,12 +210,12 @@ impl Window {
             SessionEvent::SessionRoundSuperseded { number, take, redo } => {
                 self.redo = redo.then_some((*number, *take));
                 for round in self.rounds.iter_mut().filter(|round| round.is(*number, *take)) {
-                    round.active = false;
+                    Arc::make_mut(round).active = false;
                 }
             }
             SessionEvent::SessionTakeSelected { number, take } => {
                 for round in self.rounds.iter_mut().filter(|round| round.number == *number) {
-                    round.active = round.take == *take;
+                    Arc::make_mut(round).active = round.take == *take;
                 }
             }
             SessionEvent::SessionCompleted { reason } => {
@@ -236,7 +241,7 @@ impl Window {
         let Some(id) = event.place.round.as_ref() else { return };
         let when = (event.seq, event.at);
         match body {
-            RoundEvent::RoundOpened { number, take, input, stages, .. } => {
+            RoundEvent::RoundOpened { number, take, input, stages, said, audience } => {
                 let again = self.redo.take();
                 let asked = self.input_of(input, again).cloned();
                 let redone = self.find_take(again);
@@ -245,19 +250,27 @@ impl Window {
                 self.waiting.remove(input.message_id());
                 let stages = legacy::stages(stages, &session.settings).into_owned();
                 let take = (*number, *take);
-                let opened = RoundRecord::opened(id.clone(), take, input.clone(), stages, when);
-                self.rounds.push_back(RoundRecord { input: asked, provided, ..opened });
+                let mut opened = RoundRecord {
+                    input: asked,
+                    said: *said,
+                    provided,
+                    present: audience.clone(),
+                    ..RoundRecord::opened(id.clone(), take, input.clone(), when)
+                };
+                opened.add(stages, None);
+                self.rounds.push_back(Arc::new(opened));
             }
             RoundEvent::RoundAsideOpened { number, take, stages, input, .. } => {
-                let (take, stages) = ((*number, *take), stages.clone());
-                let opened = RoundRecord::opened(id.clone(), take, input.clone(), stages, when);
+                let take = (*number, *take);
+                let mut opened = RoundRecord::opened(id.clone(), take, input.clone(), when);
+                opened.add(stages.iter().cloned(), None);
                 let last = self.rounds.back();
                 let covers = last.map_or(0, |last| last.number - u32::from(last.outcome.is_none()));
                 self.asides.insert(id.clone(), RoundRecord { covers, ..opened });
             }
-            RoundEvent::StagesAdded { stages } => {
+            RoundEvent::StagesAdded { stages, audience } => {
                 if let Some(record) = self.record_at(Some(id)) {
-                    record.stages.extend(stages.iter().cloned());
+                    record.add(stages.iter().cloned(), audience.as_ref());
                 }
             }
             RoundEvent::JobStarted { .. } => {}
@@ -306,6 +319,12 @@ impl Window {
         };
         match body {
             TurnEvent::TurnStarted { agent, task } => {
+                if let (Task::Seat { stage, .. }, Some(record)) =
+                    (task, self.record_at(Some(round)))
+                    && let Some(stage) = record.stages.get_mut(*stage as usize)
+                {
+                    stage.began.get_or_insert(event.seq);
+                }
                 let (since, at) = (event.seq, event.at);
                 let begins = Begins { round, turn: id, agent, task, since, at };
                 if let Some(record) = self.begin(&begins, session, program) {
@@ -321,7 +340,12 @@ impl Window {
                         let judged = !public && *outcome == TurnOutcome::Answered;
                         let spoken = Utterance {
                             outcome: Some(outcome.clone()),
-                            public: said.is_some(),
+                            ended: Some(event.seq),
+                            said: *said,
+                            audience: self.find_round(round).and_then(|round| {
+                                let Utterance { stage, seat, .. } = record.utterance;
+                                round.audience_of(stage, seat)
+                            }),
                             visible: said.is_some() || judged,
                             ..record.utterance
                         };
@@ -345,19 +369,32 @@ impl Window {
         self.turns.iter().find(|(_, turn)| made(turn)).map(|(id, _)| id.clone())
     }
 
-    /// The seat's turn that a turn is part of.
-    fn root_of(&mut self, turn: &TurnId) -> Option<&mut Utterance> {
-        let mut root = turn.clone();
-        while let Some(parent) = &self.turns.get(&root)?.parent {
-            root = parent.clone();
+    /// The seat's turn that an open turn is part of.
+    fn seat_turn(&self, turn: &TurnId) -> Option<&TurnRecord> {
+        let mut root = self.turns.get(turn)?;
+        while let Some(parent) = &root.parent {
+            root = self.turns.get(parent)?;
         }
+        Some(root)
+    }
+
+    fn root_of(&mut self, turn: &TurnId) -> Option<&mut Utterance> {
+        let root = self.seat_turn(turn)?.utterance.turn.clone();
         self.turns.get_mut(&root).map(|record| &mut record.utterance)
+    }
+
+    /// The view of the agent whose open turn this is. What happens inside a seat's turn does not
+    /// receive more than the seat.
+    pub fn viewer(&self, turn: &TurnId) -> Option<Viewer> {
+        let agent = &self.turns.get(turn)?.utterance.agent;
+        let seat = self.seat_turn(turn)?;
+        self.find_round(&seat.round)?.viewer(seat.utterance.stage, agent)
     }
 
     /// The stage and the seat of an open turn; none for the child of another turn.
     fn seat_of(&self, record: &TurnRecord) -> Option<(&Stage, &Seat)> {
         let Task::Seat { stage, seat } = record.task else { return None };
-        let stage = self.find_round(&record.round)?.stages.get(stage as usize)?;
+        let stage = &self.find_round(&record.round)?.stages.get(stage as usize)?.stage;
         Some((stage, stage.seats.get(seat as usize)?))
     }
 

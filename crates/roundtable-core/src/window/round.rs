@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 
+use crate::audience::{Audience, Viewer};
 use crate::budget::Charge;
 use crate::context_request::{ContextRequest, ContextResult};
-use crate::event::{Accepted, RoundOutcome, Seq, TurnOutcome};
+use crate::event::{Accepted, RoundOutcome, Said, Seq, TurnOutcome};
 use crate::id::{AgentId, RoundId, TurnId};
 use crate::job::JobOutcome;
 use crate::message::Citation;
@@ -41,8 +42,12 @@ pub struct Utterance {
     pub text: String,
     /// How the turn ended; nothing while it is open.
     pub outcome: Option<TurnOutcome>,
-    /// Whether it is a message of the session.
-    pub public: bool,
+    /// Where it ended; nothing while it is open.
+    pub ended: Option<Seq>,
+    /// Its message, if it is one.
+    pub said: Option<Said>,
+    /// Who received it; everyone, where it says nothing.
+    pub audience: Option<Audience>,
     /// Whether programs may show it to others: it is a message, or a whole answer of a private stage.
     pub visible: bool,
     /// The sources that the provider named.
@@ -67,6 +72,17 @@ impl Utterance {
             text.clone_into(&mut self.text);
         }
     }
+}
+
+/// A stage of a round or an aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageRecord {
+    /// The stage.
+    pub stage: Stage,
+    /// Who is present in it; everyone, where it says nothing.
+    pub present: Option<Audience>,
+    /// Where its first turn began; nothing before that.
+    pub began: Option<Seq>,
 }
 
 /// A job that ended.
@@ -107,8 +123,12 @@ pub struct RoundRecord {
     pub ends: Option<String>,
     /// The ids of the input that opened it.
     pub context: MessageContext,
+    /// Who was present when it opened; everyone, where it says nothing.
+    pub present: Option<Audience>,
     /// The input, if it said something.
     pub input: Option<Accepted>,
+    /// The input's message.
+    pub said: Option<Said>,
     /// The answers that it was given.
     pub provided: Vec<Provided>,
     /// What it asked for.
@@ -116,7 +136,7 @@ pub struct RoundRecord {
     /// The turns of its seats that ended, in that order.
     pub turns: Vec<Utterance>,
     /// Its stages, as far as they are decided.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageRecord>,
     /// Its jobs that ended, in their order.
     pub jobs: Vec<JobRecord>,
 }
@@ -126,7 +146,6 @@ impl RoundRecord {
         id: RoundId,
         (number, take): (u32, u32),
         context: MessageContext,
-        stages: Vec<Stage>,
         (from, opened_at): (Seq, Timestamp),
     ) -> Self {
         Self {
@@ -141,13 +160,55 @@ impl RoundRecord {
             outcome: None,
             ends: None,
             context,
+            present: None,
             input: None,
+            said: None,
             provided: Vec::new(),
             requests: Vec::new(),
             turns: Vec::new(),
-            stages,
+            stages: Vec::new(),
             jobs: Vec::new(),
         }
+    }
+
+    /// More stages are decided, with these agents present from there on, where that changes.
+    pub(super) fn add(&mut self, stages: impl IntoIterator<Item = Stage>, now: Option<&Audience>) {
+        let before = self.stages.last().map_or(&self.present, |last| &last.present);
+        let present = now.or(before.as_ref()).cloned();
+        let record = |stage| StageRecord { stage, present: present.clone(), began: None };
+        self.stages.extend(stages.into_iter().map(record));
+    }
+
+    /// The view of an agent that has a seat in a stage, at the point where the stage began.
+    pub(super) fn viewer(&self, stage: u32, agent: &AgentId) -> Option<Viewer> {
+        let until = self.stages.get(stage as usize)?.began?;
+        Some(Viewer::Agent { id: agent.clone(), until })
+    }
+
+    /// Who receives the answer of a seat: those present, narrowed by the seat, and its agent.
+    pub(super) fn audience_of(&self, stage: u32, seat: u32) -> Option<Audience> {
+        let stage = self.stages.get(stage as usize)?;
+        let seat = stage.stage.seats.get(seat as usize)?;
+        let audience = Audience::both(stage.present.as_ref(), seat.audience.as_ref())?;
+        Some(audience.and(&seat.agent))
+    }
+
+    /// The input, if someone received it.
+    pub(crate) fn input_for(&self, viewer: &Viewer) -> Option<&Accepted> {
+        let input = self.input.as_ref()?;
+        let audience = Audience::both(self.present.as_ref(), input.to.as_ref());
+        viewer.received(audience.as_ref(), self.from).then_some(input)
+    }
+
+    /// What someone received of what was said, in the order in which it was.
+    pub(crate) fn spoken_to<'a>(
+        &'a self,
+        viewer: &'a Viewer,
+    ) -> impl Iterator<Item = &'a Utterance> + Clone + use<'a> {
+        self.turns.iter().filter(move |spoken| {
+            let ended = spoken.ended.filter(|_| spoken.visible);
+            ended.is_some_and(|ended| viewer.received(spoken.audience.as_ref(), ended))
+        })
     }
 
     pub(super) fn is(&self, number: u32, take: u32) -> bool {

@@ -14,6 +14,7 @@ mod trace;
 mod vectors;
 
 mod approvals;
+mod audience;
 mod budgets;
 mod cancel;
 mod children;

@@ -22,6 +22,7 @@ use roundtable_core::want::Want;
 use roundtable_core::{Live, MessageContext, Reject, Starts};
 use serde_json::Value;
 
+use crate::audience::Plan;
 use crate::trace::Labels;
 
 /// A session under test.
@@ -174,15 +175,8 @@ impl Table {
     pub fn next_say(&mut self, text: Option<&str>) -> Say {
         self.messages += 1;
         let id = format!("m{}", self.messages);
-        Say {
-            context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
-            sender: "User".to_owned(),
-            text: text.map(str::to_owned),
-            images: Vec::new(),
-            on_busy: OnBusy::Queue,
-            results: Vec::new(),
-            limits: None,
-        }
+        let context = MessageContext::new(&id, &self.live.session.id, None).unwrap();
+        Say { text: text.map(str::to_owned), ..Say::new(context) }
     }
 
     pub fn say(&mut self, text: &str) -> Vec<Event> {
@@ -323,7 +317,7 @@ impl Table {
 
 /// The programs that sessions under test can run.
 pub fn programs() -> Programs {
-    Programs::default().with(Debate)
+    Programs::default().with(Debate).with(Plan)
 }
 
 pub fn opening(agents: Vec<Agent>, settings: Settings) -> Command {
