@@ -30,6 +30,7 @@ pub mod debate;
 mod engine;
 mod error;
 pub mod program;
+mod reader;
 mod session;
 mod talk;
 mod turn;
@@ -39,8 +40,11 @@ pub use archive::{Archive, Damage, Verification};
 pub use builder::Builder;
 pub use engine::Engine;
 pub use error::{Error, Result};
+pub use reader::Reader;
 pub use session::{Events, Session, Since};
 pub use talk::Talk;
+
+pub use roundtable_core::Keep;
 
 pub use roundtable_backend as backend;
 pub use roundtable_core as core;

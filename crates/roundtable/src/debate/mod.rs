@@ -15,6 +15,7 @@ pub(crate) use folds::Folds;
 pub use handle::{Continue, Continued, Debate, Summed};
 pub use list::{DebateEntry, DebateFilter, DebateStatus};
 pub(crate) use measure::Measure as MeasureJob;
+pub use wait::find_settled;
 
 pub use roundtable_core::debate::{
     Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,

@@ -13,4 +13,5 @@ mod archive;
 mod debate;
 mod http;
 mod program;
+mod reader;
 mod talk;
