@@ -13,7 +13,6 @@ use roundtable_ports::{CommandKey, Receipt};
 
 use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
-use super::replay;
 use super::wait::{find_settled, find_summed, find_summed_or_failed, last_completed};
 use crate::error::{Error, Result};
 use crate::reader::Reader;
@@ -151,8 +150,15 @@ impl Debate {
     /// # Errors
     /// [`Error`] when the log cannot be read.
     pub async fn replay(&self, receipt: &Receipt) -> Result<Continued> {
-        let log = self.session.log().await?;
-        let number = replay::round_of(&log, receipt);
+        let mut reader = Reader::replay(&self.session).await?;
+        let then = reader.read_to(receipt.seq).await?;
+        // The round that it was accepted for, or else the last one that had begun.
+        let waiting = then.session.waiting.iter().find(|waiting| waiting.seq > receipt.after);
+        let named = waiting.and_then(|waiting| {
+            waiting.context.message_id().strip_prefix("round_")?.split('_').next()?.parse().ok()
+        });
+        let last = || then.window.rounds().next_back().map_or(1, |round| round.number);
+        let number = named.unwrap_or_else(last);
         Ok(Continued { number, joined: true, warnings: receipt.warnings.clone() })
     }
 
@@ -169,9 +175,8 @@ impl Debate {
     /// # Errors
     /// [`Error`] when the log cannot be read, or the session is no debate.
     pub async fn record_at(&self, receipt: &Receipt) -> Result<Record> {
-        let log = self.session.log().await?;
-        let then = log.iter().map(AsRef::as_ref).filter(|event| event.seq <= receipt.seq);
-        Record::fold(self.id(), then).ok_or_else(|| self.no_debate())
+        let mut reader = Reader::replay(&self.session).await?;
+        Record::of(reader.read_to(receipt.seq).await?).ok_or_else(|| self.no_debate())
     }
 
     fn no_debate(&self) -> Error {

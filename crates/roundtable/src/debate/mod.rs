@@ -7,7 +7,6 @@ mod handle;
 mod join;
 mod list;
 mod measure;
-mod replay;
 mod wait;
 
 pub use builder::DebateBuilder;
