@@ -9,6 +9,7 @@ async fn say_once(session: &Session, message_id: &str, text: &str) -> roundtable
         context: MessageContext::new(message_id, session.id(), None)?,
         sender: "Maria".to_owned(),
         text: Some(text.to_owned()),
+        to: None,
         images: Vec::new(),
         limits: None,
         on_busy: OnBusy::Interrupt, // or Queue, or Reject

@@ -37,7 +37,7 @@ impl Program for Chat {
         }
         match progress.last() {
             None => Step::stages(vec![Stage::new(ANSWER, [who_answers(progress)])]),
-            Some(_) => Step { state: None, title: None, next: close(progress) },
+            Some(_) => Step::of(close(progress)),
         }
     }
 

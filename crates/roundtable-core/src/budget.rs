@@ -118,6 +118,9 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// No request.
+    pub const NOTHING: Self = Self { calls: 0, tokens: 0, cost: Some(0), estimated: false };
+
     /// A request that the provider refused without output: it counts, and it costs nothing.
     pub const REFUSED: Self = Self { calls: 1, tokens: 0, cost: Some(0), estimated: false };
 

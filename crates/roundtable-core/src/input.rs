@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::audience::Audience;
 use crate::budget::Limits;
 use crate::context_request::ContextResult;
 use crate::event::{CallRecord, Change, Imported, NestedPrompt, Opening, Origin};
@@ -67,6 +68,26 @@ pub struct Say {
     /// What the whole session may spend from here on; limits that are not named stay as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    /// Who receives it, of those present when its round opens: a whisper. Everyone, where it says
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Audience>,
+}
+
+impl Say {
+    /// The wish that the agents go on by themselves. A round that is open is waited for.
+    pub fn new(context: MessageContext) -> Self {
+        Self {
+            context,
+            sender: "User".to_owned(),
+            text: None,
+            images: Vec::new(),
+            on_busy: OnBusy::Queue,
+            results: Vec::new(),
+            limits: None,
+            to: None,
+        }
+    }
 }
 
 /// What a caller wants.

@@ -5,6 +5,7 @@
 //! what has to be done in the world. Drivers only act.
 
 pub mod agent;
+pub mod audience;
 pub mod budget;
 pub mod context_request;
 pub mod delegation;
@@ -44,3 +45,4 @@ pub use live::{Live, Starts};
 pub use message_context::MessageContext;
 pub use printable::{acts, printable, spelled};
 pub use reject::Reject;
+pub use window::Keep;

@@ -191,7 +191,7 @@ fn session_rows(body: &SessionEvent) -> Vec<Row> {
 fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
     let (Some(round), at) = (event.place.round.clone(), event.at) else { return Vec::new() };
     match body {
-        RoundEvent::RoundOpened { number, take, stages, input, said } => {
+        RoundEvent::RoundOpened { number, take, stages, input, said, .. } => {
             let message = said.map(|Said { number, seq }| Row::Message {
                 number,
                 round: round.clone(),
@@ -210,7 +210,7 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
             };
             [opened].into_iter().chain(message).collect()
         }
-        RoundEvent::StagesAdded { stages } => {
+        RoundEvent::StagesAdded { stages, .. } => {
             let agents = stages.iter().flat_map(Stage::agents).cloned().collect();
             vec![Row::Seats { round, agents }]
         }

@@ -50,7 +50,7 @@ pub use position::{Position, Stance};
 pub use program::{Debate, State};
 pub use purpose::Purpose;
 pub use quote::Quote;
-pub use record::{Folding, Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
+pub use record::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
 pub use synthesis::Synthesis;
 
 /// How a debate runs: part of its session's settings, recorded when it opens.

@@ -134,6 +134,10 @@ impl Program for Debate {
         text
     }
 
+    fn pseudonym(&self, rules: &Rules, session: &Session, agent: &AgentId) -> Option<String> {
+        rules.pseudonyms(&session.seats()).remove(agent)
+    }
+
     fn act(
         &self,
         now: &SessionView<'_, Self>,

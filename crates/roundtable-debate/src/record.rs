@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{Measure, Names, Perspective, Purpose, Rules};
 use roundtable_core::budget::{Account, Charge, Spend};
 use roundtable_core::context_request::{ContextRequest, ContextResult};
-use roundtable_core::event::{Event, RoundOutcome, TurnOutcome};
+use roundtable_core::event::{RoundOutcome, TurnOutcome};
 use roundtable_core::id::{AgentId, SessionId};
 use roundtable_core::message::Citation;
 use roundtable_core::session::Status;
-
-pub use fold::Folding;
 
 /// Who takes part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -212,15 +210,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// The debate that a log tells of; nothing when the session is none.
-    pub fn fold<'a>(session: &SessionId, log: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
-        let mut folding = Folding::new(session);
-        for event in log {
-            folding.take(event);
-        }
-        folding.finish()
-    }
-
     /// The round with this number.
     pub fn round(&self, number: u32) -> Option<&RecordedRound> {
         self.rounds.iter().find(|round| round.number == number)

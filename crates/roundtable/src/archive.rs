@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use roundtable_backend::{SqliteArchive, SqliteStore};
-use roundtable_core::Reject;
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{NodeId, SessionId, TurnId};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
-use roundtable_debate::{Folding, Record};
+use roundtable_core::{Keep, Live, Reject};
+use roundtable_debate::Record;
 use roundtable_engine::{EngineError, UuidIds};
 use roundtable_ports::{Ids as _, Listed, LogError};
 
@@ -128,9 +128,9 @@ impl Archive {
     /// # Errors
     /// [`crate::Error`] when there is no such session, or its log cannot be read.
     pub async fn record(&self, session: &SessionId) -> Result<Option<Record>> {
-        let mut folding = Folding::new(session);
-        self.each(session, |event| folding.take(event)).await?;
-        Ok(folding.finish())
+        let mut live = Live::reader(session.clone(), &self.programs, Keep::All);
+        self.each(session, |event| live.apply(event)).await?;
+        Ok(Record::of(&live))
     }
 
     /// The state of a session: the fold of its log.

@@ -32,6 +32,7 @@ pub mod debate;
 mod engine;
 mod error;
 pub mod program;
+mod reader;
 mod session;
 mod session_builder;
 mod turn;
@@ -42,8 +43,11 @@ pub use archive::{Archive, Damage, Verification};
 pub use builder::Builder;
 pub use engine::Engine;
 pub use error::{Error, Result};
+pub use reader::Reader;
 pub use session::{Events, Session, Since};
 pub use session_builder::SessionBuilder;
+
+pub use roundtable_core::Keep;
 
 pub use roundtable_core as core;
 pub use roundtable_ports as ports;

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt as _};
-use roundtable_core::MessageContext;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
 use roundtable_core::id::{CommandId, IterationId, SessionId, TurnId};
-use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::input::{Command, Say};
 use roundtable_core::message::Image;
+use roundtable_core::program::Programs;
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
+use roundtable_core::{Keep, Live, MessageContext};
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
 use roundtable_ports::{CommandKey, Receipt};
 
@@ -64,6 +65,14 @@ impl Stream for Events {
 impl Session {
     pub(crate) fn new(handle: SessionHandle) -> Self {
         Self { handle }
+    }
+
+    pub(crate) async fn live(&self, keep: Keep) -> Result<Live> {
+        Ok(self.handle.live(keep).await?)
+    }
+
+    pub(crate) fn programs(&self) -> &Programs {
+        &self.handle.engine().parts().programs
     }
 
     /// The session's id.
@@ -333,7 +342,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when the log cannot be read.
     pub async fn turn(&self, turn: &TurnId) -> Result<Option<TurnContext>> {
-        let mut reading = TurnReading::new(self.id(), turn, &self.handle.engine().parts().programs);
+        let mut reading = TurnReading::new(self.id(), turn, self.programs());
         let mut next = Seq(1);
         loop {
             let page = self.read(next, 512).await?;
@@ -367,21 +376,15 @@ impl Session {
     async fn send_and_collect(&self, said: Said<'_>) -> Result<RoundReport> {
         let say = self.message(said)?;
         let message_id = say.context.message_id().to_owned();
-        let receipt = self.handle.say_through(say).await?;
-        collect(&self.handle, receipt.after, &message_id, &[]).await
+        self.handle.say_through(say).await?;
+        collect(self, &message_id).await
     }
 
     fn message(&self, said: Said<'_>) -> Result<Say> {
         let message_id = format!("msg_{}", self.handle.engine().parts().ids.fresh());
-        Ok(Say {
-            context: MessageContext::new(&message_id, self.id(), None)?,
-            sender: "User".to_owned(),
-            text: said.text.map(str::to_owned),
-            images: said.images,
-            limits: None,
-            on_busy: OnBusy::Queue,
-            results: said.results,
-        })
+        let context = MessageContext::new(&message_id, self.id(), None)?;
+        let Said { text, images, results } = said;
+        Ok(Say { text: text.map(str::to_owned), images, results, ..Say::new(context) })
     }
 }
 

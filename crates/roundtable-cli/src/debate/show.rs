@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
 use console::Term;
+use roundtable::core::Live;
 use roundtable::core::event::{
     Body, Event, IterationEvent, RoundEvent, Seq, TurnEvent, TurnOutcome,
 };
 use roundtable::core::id::TurnId;
+use roundtable::core::window::Utterance;
 use roundtable::debate::Purpose;
 use roundtable::debate::{Findings, Quote, Record};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
-use super::board::{Board, Speech};
+use super::board::{Board, Words, purpose};
 use super::progress::Progress;
 use super::words::readable;
 use super::wrap::{Wrap, wrapped};
@@ -37,7 +39,7 @@ enum Paper {
 
 pub(super) struct Show {
     paper: Paper,
-    board: Board,
+    words: Words,
     progress: Progress,
     /// Rounds before this one, and events up to this one, were shown to someone already.
     first: u32,
@@ -89,7 +91,7 @@ impl Show {
         };
         Self {
             paper,
-            board: Board::default(),
+            words: Words::default(),
             progress: Progress::default(),
             first: 1,
             after: Seq(0),
@@ -126,50 +128,54 @@ impl Show {
     }
 
     /// What an agent wants to know.
-    pub fn question(&self, request: &ContextRequest) {
-        let question = report::question(self.board.name(&request.agent), request);
+    pub fn question(&self, request: &ContextRequest, live: &Live) {
+        let question = report::question(Board(live).name(&request.agent), request);
         self.note(&format!("\n{question}\nYour answer (empty: not available):"));
     }
 
-    pub fn update(&mut self, update: &Update) {
+    /// Shows what happened or is being said; the session has it already.
+    pub fn update(&mut self, update: &Update, live: &Live) {
+        let board = Board(live);
         match update {
-            Update::Event(event) => self.event(event),
+            Update::Event(event) => self.event(event, board),
             Update::Delta(delta) => {
-                let said = self.board.say(&delta.iteration, delta.offset, &delta.text);
+                let said = self.words.say(&delta.iteration, delta.offset, &delta.text);
                 if let Some(turn) = said {
-                    self.write(&turn);
+                    self.write(&turn, board);
                 }
             }
         }
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event, board: Board<'_>) {
         if self.paper == Paper::Json {
             if event.seq > self.after {
                 put(&out::json_line(serde_json::to_string(event).unwrap_or_default()));
             }
-            return self.board.take(event);
+            return;
         }
-        self.board.take(event);
-        if self.board.round.as_ref().is_none_or(|round| round.number < self.first) {
+        self.words.take(event);
+        if board.round().is_none_or(|round| round.number < self.first) {
             return;
         }
         match (&event.body, &event.place.turn) {
-            (Body::Round(RoundEvent::RoundOpened { number, .. }), _) => self.round_begins(*number),
+            (Body::Round(RoundEvent::RoundOpened { number, .. }), _) => {
+                self.round_begins(*number, board);
+            }
             (Body::Round(RoundEvent::RoundClosed { .. }), _) => self.progress.clear(),
-            (Body::Iteration(body), Some(turn)) => self.words(turn, body),
+            (Body::Iteration(body), Some(turn)) => self.call(turn, body, board),
             (Body::Turn(TurnEvent::TurnEnded { outcome, .. }), Some(turn)) => {
-                self.turn_over(turn, outcome);
+                self.turn_over(turn, outcome, board);
             }
             _ => {}
         }
-        self.who_speaks();
+        self.who_speaks(board);
     }
 
-    fn round_begins(&mut self, number: u32) {
+    fn round_begins(&mut self, number: u32, board: Board<'_>) {
         self.progress.clear();
         (self.finished, self.next) = (BTreeMap::new(), (0, 0));
-        let title = self.board.round_of(number);
+        let title = board.round_of(number);
         match self.paper {
             Paper::Live { .. } => put(&format!("\n{}\n", console::style(title).bold().cyan())),
             Paper::Plain | Paper::Json => put(&format!("\n{title}\n")),
@@ -177,7 +183,7 @@ impl Show {
     }
 
     /// What a model call said, as far as it was not written while it was said.
-    fn words(&mut self, turn: &TurnId, body: &IterationEvent) {
+    fn call(&mut self, turn: &TurnId, body: &IterationEvent, board: Board<'_>) {
         let cut_off = match body {
             IterationEvent::ModelCallFinished { .. }
             | IterationEvent::ModelCallCancelled { .. } => false,
@@ -186,7 +192,7 @@ impl Show {
             _ => return,
         };
         if !cut_off {
-            self.write(turn);
+            self.write(turn, board);
         }
         let Some(speaking) = self.speaking.as_mut().filter(|own| own.turn == *turn) else { return };
         let mut rest = speaking.wrap.finish();
@@ -198,20 +204,20 @@ impl Show {
     }
 
     /// Writes what a speaker says, when nobody else speaks and someone looks.
-    fn write(&mut self, turn: &TurnId) {
+    fn write(&mut self, turn: &TurnId, board: Board<'_>) {
         let Paper::Live { width } = self.paper else { return };
-        let is_shown = self.board.round.as_ref().is_some_and(|round| round.number >= self.first);
-        let Some(speech) = self.board.speech(turn) else { return };
-        if !(is_shown && speech.alone && speech.purpose.speaks()) {
+        let is_shown = board.round().is_some_and(|round| round.number >= self.first);
+        let Some(spoken) = board.turn(turn) else { return };
+        if !(is_shown && board.seats(spoken.stage) == 1 && purpose(spoken).speaks()) {
             return;
         }
-        let words = out::plain(&readable(&speech.said));
+        let words = out::plain(&readable(self.words.of(turn)));
         if words.is_empty() {
             return;
         }
         if self.speaking.as_ref().is_none_or(|speaking| speaking.turn != *turn) {
             self.progress.clear();
-            put(&panel::top(&out::plain(&self.board.heading(&speech.agent))));
+            put(&panel::top(&out::plain(&board.heading(&spoken.agent))));
             let wrap = Wrap::new(width, panel::MARGIN);
             self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: String::new() });
         }
@@ -219,28 +225,27 @@ impl Show {
         put(&speaking.extend(words));
     }
 
-    fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
-        let Some(speech) = self.board.speech(turn) else { return };
-        let place = speech.place;
-        let text =
-            if speech.purpose.speaks() { self.drawn(turn, speech, outcome) } else { String::new() };
+    fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome, board: Board<'_>) {
+        let Some(spoken) = board.turn(turn) else { return };
+        let speaks = purpose(spoken).speaks();
+        let text = if speaks { self.drawn(spoken, outcome, board) } else { String::new() };
         match self.paper {
             Paper::Live { .. } => {
                 self.progress.clear();
                 self.speaking.take_if(|speaking| speaking.turn == *turn);
                 put(&text);
             }
-            Paper::Plain => self.put_in_order(place, text),
+            Paper::Plain => self.put_in_order((spoken.stage, spoken.seat), text, board),
             Paper::Json => {}
         }
     }
 
     /// A panel; only its end, if its words have been written.
-    fn drawn(&self, turn: &TurnId, speech: &Speech, outcome: &TurnOutcome) -> String {
-        let heading = out::plain(&self.board.heading(&speech.agent));
-        let summary = out::plain(&panel::summary(speech, outcome));
-        let words = || out::plain(&panel::prose(&speech.answer));
-        let is_written = self.speaking.as_ref().is_some_and(|speaking| speaking.turn == *turn);
+    fn drawn(&self, turn: &Utterance, outcome: &TurnOutcome, board: Board<'_>) -> String {
+        let heading = out::plain(&board.heading(&turn.agent));
+        let summary = out::plain(&panel::summary(turn, outcome));
+        let words = || out::plain(&panel::prose(&turn.text));
+        let is_written = self.speaking.as_ref().is_some_and(|speaking| speaking.turn == turn.turn);
         match self.paper {
             Paper::Live { width } if is_written => panel::bottom(&summary, width),
             Paper::Live { width } => panel::panel(&heading, &words(), &summary, width),
@@ -248,38 +253,34 @@ impl Show {
         }
     }
 
-    fn put_in_order(&mut self, place: (u32, u32), text: String) {
+    fn put_in_order(&mut self, place: (u32, u32), text: String, board: Board<'_>) {
         self.finished.insert(place, text);
         while let Some(text) = self.finished.remove(&self.next) {
             put(&text);
             self.next.1 += 1;
-            let stages = self.board.round.as_ref().map(|round| round.stages.as_slice());
-            let stage = stages.and_then(|stages| stages.get(self.next.0 as usize));
-            if stage.is_none_or(|stage| self.next.1 as usize >= stage.seats.len()) {
+            if self.next.1 as usize >= board.seats(self.next.0) {
                 self.next = (self.next.0 + 1, 0);
             }
         }
     }
 
     /// The line that says who is speaking, while there is nothing else to read.
-    fn who_speaks(&mut self) {
+    fn who_speaks(&mut self, board: Board<'_>) {
         if !matches!(self.paper, Paper::Live { .. }) || self.speaking.is_some() {
             return;
         }
-        let Some(round) = &self.board.round else { return };
-        let mut open: Vec<&Speech> =
-            round.speeches.values().filter(|speech| !speech.over).collect();
-        open.sort_by_key(|speech| speech.place);
+        let Some(round) = board.round() else { return };
+        let (mut open, over): (Vec<&Utterance>, Vec<&Utterance>) =
+            board.turns().into_iter().partition(|turn| turn.outcome.is_none());
+        open.sort_by_key(|turn| (turn.stage, turn.seat));
         let Some(one) = open.first() else { return };
-        let stage = round.speeches.values().filter(|speech| speech.place.0 == one.place.0);
-        let (done, of) =
-            (stage.filter(|speech| speech.over).count(), round.stages.get(one.place.0 as usize));
-        let names: Vec<&str> = open.iter().map(|speech| self.board.name(&speech.agent)).collect();
-        let what = match one.purpose {
+        let done = over.iter().filter(|turn| turn.stage == one.stage).count();
+        let of = board.seats(one.stage);
+        let names: Vec<&str> = open.iter().map(|turn| board.name(&turn.agent)).collect();
+        let what = match purpose(one) {
             Purpose::Frame => "naming the points of view".to_owned(),
-            Purpose::Answer if one.alone => format!("{} is thinking", names.join(", ")),
+            Purpose::Answer if of == 1 => format!("{} is thinking", names.join(", ")),
             Purpose::Answer => {
-                let of = of.map_or(0, |stage| stage.seats.len());
                 format!("{} ({done} of {of} have answered)", names.join(", "))
             }
             Purpose::Rank => format!("ranking the answers: {}", names.join(", ")),
@@ -287,7 +288,7 @@ impl Show {
             Purpose::Analyse => "judging how far the panel agrees".to_owned(),
             Purpose::Synthesise => "summing up".to_owned(),
         };
-        self.progress.say(&out::plain(&format!("{}: {what}", self.board.round_of(round.number))));
+        self.progress.say(&out::plain(&format!("{}: {what}", board.round_of(round.number))));
     }
 
     /// What a round came to.

@@ -1,7 +1,7 @@
 //! Who plays in the demonstration, and what they say.
 
 use roundtable::core::id::CommandId;
-use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::input::{Command, Say};
 use roundtable::core::session::Status;
 use roundtable::core::tool::ToolDecl;
 use roundtable::core::{MessageContext, Reject};
@@ -121,15 +121,9 @@ pub(super) fn input(
     play: Play,
     round: u32,
 ) -> Result<(Command, CommandId), Reject> {
-    let say = Say {
-        context: MessageContext::new(&format!("msg_demo-{round}"), session, None)?,
-        sender: "User".to_owned(),
-        text: (round == 1).then(|| play.question().to_owned()),
-        images: Vec::new(),
-        limits: None,
-        on_busy: OnBusy::Queue,
-        results: Vec::new(),
-    };
+    let context = MessageContext::new(&format!("msg_demo-{round}"), session, None)?;
+    let text = (round == 1).then(|| play.question().to_owned());
+    let say = Say { text, ..Say::new(context) };
     let id = CommandId::derive(session.as_str(), format_args!("demo-{round}"));
     Ok((Command::Say(say), id))
 }

@@ -6,7 +6,9 @@ use super::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, SessionEvent, Task,
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
+use crate::audience::Audience;
 use crate::context_request::Priority;
+use crate::id::AgentId;
 use crate::job::JobOutcome;
 use crate::stage::Stage;
 use crate::tool::ToolOutcome;
@@ -70,7 +72,13 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         SessionEvent::SessionInputAccepted(accepted)
         | SessionEvent::SessionInputEdited(accepted) => match &accepted.text {
-            Some(text) => write!(f, " {}: {}", accepted.sender, short(text)),
+            Some(text) => {
+                let to = accepted.to.iter().flat_map(Audience::agents).map(AgentId::suffix);
+                let to: Vec<&str> = to.collect();
+                let to =
+                    if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
+                write!(f, " {}{to}: {}", accepted.sender, short(text))
+            }
             None => write!(f, " {}: go on", accepted.sender),
         },
         SessionEvent::SessionInputDropped { message_id, withdrawn } => {
@@ -108,7 +116,7 @@ fn round(event: &RoundEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let agent = agent.map(|agent| format!(" for {}", agent.suffix())).unwrap_or_default();
             write!(f, " {purpose} after round {number}{agent}")
         }
-        RoundEvent::StagesAdded { stages } => {
+        RoundEvent::StagesAdded { stages, .. } => {
             let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
             write!(f, " {}", purposes.join(", "))
         }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::audience::Audience;
 use crate::budget::{Charge, Exhausted, Limits, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::digest::Digest;
@@ -152,6 +153,9 @@ pub struct Accepted {
     /// What the whole session may spend from here on, where the input changes that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    /// Who of those present receives it; everyone, where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Audience>,
 }
 
 /// How a session is listed from here on. What is absent stays as it is.
@@ -271,6 +275,9 @@ pub enum RoundEvent {
         /// The input's message, when it says something.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Said>,
+        /// Who is present: nobody else receives what is said. Everyone, where it says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
     },
     /// Something is done beside the rounds, for the session and not in it: it has no number of its
     /// own and no message, and holds nobody up.
@@ -290,6 +297,9 @@ pub enum RoundEvent {
     StagesAdded {
         /// The stages, one after another.
         stages: Vec<Stage>,
+        /// Who is present from here on; those who were, where it says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
     },
     /// Something has to be computed for it.
     JobStarted {

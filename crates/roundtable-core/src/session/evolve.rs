@@ -174,7 +174,7 @@ impl Session {
 
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event) {
         match body {
-            RoundEvent::RoundOpened { number, take, stages, input, said } => {
+            RoundEvent::RoundOpened { number, take, stages, input, said, .. } => {
                 let Some(id) = event.place.round.clone() else { return };
                 let waited = self.take_waiting(input.message_id());
                 let redone = self.redo.take();
@@ -231,7 +231,7 @@ impl Session {
                     at: event.at,
                 }));
             }
-            RoundEvent::StagesAdded { stages } => {
+            RoundEvent::StagesAdded { stages, .. } => {
                 if let Some(scope) = self.scope_at(&event.place) {
                     scope.stages.extend(stages.iter().cloned());
                 }

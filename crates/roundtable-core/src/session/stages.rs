@@ -49,7 +49,9 @@ impl Session {
                 (Vec::new(), Some(closed(RoundOutcome::Failed, None, notes.into_iter().flatten())))
             }
         };
-        let opened = Body::Round(RoundEvent::RoundOpened { number, take, stages, input, said });
+        let audience = due.audience;
+        let opened = RoundEvent::RoundOpened { number, take, stages, input, said, audience };
+        let opened = Body::Round(opened);
         // Takes undo what lies inside a round, so the change comes behind its opening.
         let bodies = [opened].into_iter().chain(changed).chain(rest);
         let mut drafts = self.retitle(due.title);
@@ -85,7 +87,9 @@ impl Session {
         let changed = due.state.and_then(|new| self.change(new));
         let mut asides = Vec::new();
         let body = match self.bounded(due.next, scope.stages.len(), scope.jobs) {
-            Bounded::Stages(stages) => Body::Round(RoundEvent::StagesAdded { stages }),
+            Bounded::Stages(stages) => {
+                Body::Round(RoundEvent::StagesAdded { stages, audience: due.audience })
+            }
             Bounded::Job(name) => job_started(name, scope.jobs + 1),
             Bounded::Close { ends, note, asides: wanted } => {
                 let outcome = scope.outcome();

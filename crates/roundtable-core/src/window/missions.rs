@@ -23,15 +23,15 @@ impl Window {
         round: &RoundId,
         turn: &TurnRecord,
         outcome: &TurnOutcome,
-        answer: &str,
     ) {
         let Task::Delegated { mission, .. } = &turn.task else { return };
         if *outcome != TurnOutcome::Answered {
             return;
         }
-        let (agent, mission) = (turn.agent.clone(), mission.clone());
+        let (agent, mission) = (turn.utterance.agent.clone(), mission.clone());
+        let answer = turn.utterance.text.clone();
         if let Some(round) = self.record_at(Some(round)) {
-            round.missions.push(MissionRecord { agent, mission, answer: answer.to_owned() });
+            round.missions.push(MissionRecord { agent, mission, answer });
         }
     }
 

@@ -14,6 +14,7 @@ mod trace;
 
 mod approvals;
 mod asking;
+mod audience;
 mod budgets;
 mod cancel;
 mod changes;
@@ -48,5 +49,5 @@ use roundtable_core::program::Programs;
 
 /// The programs that sessions under test can run.
 fn programs() -> Programs {
-    Programs::default()
+    Programs::default().with(audience::Plan)
 }

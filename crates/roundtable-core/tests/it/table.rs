@@ -172,15 +172,8 @@ impl Table {
     pub fn next_say(&mut self, text: Option<&str>) -> Say {
         self.messages += 1;
         let id = format!("m{}", self.messages);
-        Say {
-            context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
-            sender: "User".to_owned(),
-            text: text.map(str::to_owned),
-            images: Vec::new(),
-            on_busy: OnBusy::Queue,
-            results: Vec::new(),
-            limits: None,
-        }
+        let context = MessageContext::new(&id, &self.live.session.id, None).unwrap();
+        Say { text: text.map(str::to_owned), ..Say::new(context) }
     }
 
     pub fn say(&mut self, text: &str) -> Vec<Event> {

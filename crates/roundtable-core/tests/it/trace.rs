@@ -156,7 +156,7 @@ fn round(body: &RoundEvent) -> String {
             let agent = stages.first().map_or("nobody", |stage| stage.seats[0].agent.as_str());
             format!("opened aside {purpose} after round {number} for {agent}")
         }
-        RoundEvent::StagesAdded { stages } => {
+        RoundEvent::StagesAdded { stages, .. } => {
             let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
             format!("goes on with {}", purposes.join(", "))
         }

@@ -108,7 +108,7 @@ fn kept_bytes(letter: &Letter) -> Option<usize> {
             Some(serde_json::to_vec(prompt).map_or(usize::MAX, |json| json.len()))
         }
         Letter::Command { .. }
-        | Letter::State { .. }
+        | Letter::Look(_)
         | Letter::Wake
         | Letter::Idle
         | Letter::Discard => None,

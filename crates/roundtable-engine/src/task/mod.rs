@@ -30,9 +30,9 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 pub(crate) use commit::digest_of;
 pub(crate) use letter::{Letter, Reply};
 pub use load::SNAPSHOT_VERSION;
-pub(crate) use load::read;
+pub(crate) use load::{read, read_all};
 
-use crate::adapter::{LogReader, SessionBus};
+use crate::adapter::SessionBus;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::speech::Speech;
@@ -74,7 +74,6 @@ pub(crate) struct SessionTask<'a> {
     askers: Vec<Asker>,
     speech: Arc<Speech>,
     bus: Arc<SessionBus>,
-    reader: Arc<LogReader>,
     snapshot: Seq,
     /// Whether the store has notes of running replies.
     noted: Arc<AtomicBool>,
@@ -122,8 +121,6 @@ impl<'a> SessionTask<'a> {
         };
         let (reporter, reports) = mpsc::channel(engine.parts().config.mailbox);
         let bus = Arc::new(SessionBus::new(session.clone(), reporter.clone()));
-        let reader =
-            Arc::new(LogReader { session: session.clone(), log: engine.parts().store.log.clone() });
         let snapshot = live.session.head;
         let mut task = Self {
             running: Running::new(HashMap::new()),
@@ -139,7 +136,6 @@ impl<'a> SessionTask<'a> {
             live,
             speech,
             bus,
-            reader,
             snapshot,
             noted: Arc::default(),
             wake_at: None,

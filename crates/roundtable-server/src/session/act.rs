@@ -151,6 +151,7 @@ async fn open_round(
         context: MessageContext::new(&message_id, session.id(), None)?,
         sender: message.sender.unwrap_or_else(|| "User".to_owned()),
         text: message.text,
+        to: None,
         images: Vec::new(),
         on_busy: message.on_busy.into(),
         results,

@@ -37,6 +37,8 @@ pub enum Move {
         text: bool,
         on_busy: OnBusy,
         answers: bool,
+        /// One bit for each agent that receives it; without any, everyone.
+        to: u8,
     },
     Provide {
         pick: Index,
@@ -103,8 +105,8 @@ pub fn any_move() -> impl Strategy<Value = Move> {
     let on_busy = prop::sample::select(vec![OnBusy::Queue, OnBusy::Reject, OnBusy::Interrupt]);
     let pick = any::<Index>;
     prop_oneof![
-        4 => (any::<bool>(), on_busy, prop::bool::weighted(0.8))
-            .prop_map(|(text, on_busy, answers)| Move::Say { text, on_busy, answers }),
+        4 => (any::<bool>(), on_busy, prop::bool::weighted(0.8), 0..8_u8)
+            .prop_map(|(text, on_busy, answers, to)| Move::Say { text, on_busy, answers, to }),
         4 => (pick(), any::<bool>()).prop_map(|(pick, success)| Move::Provide { pick, success }),
         3 => (pick(), any::<bool>())
             .prop_map(|(pick, withdraw)| Move::Queued { pick, withdraw }),

@@ -198,7 +198,7 @@ impl Oracle {
                 self.open(&id, None);
                 self.open_asides.insert(id);
             }
-            RoundEvent::StagesAdded { stages } => {
+            RoundEvent::StagesAdded { stages, .. } => {
                 assert!(self.is_open(&id), "it is open");
                 assert!(!stages.is_empty(), "there is something to add");
                 assert!(!self.open_jobs.contains_key(&id), "its job is over");

@@ -19,7 +19,7 @@ impl Clock for Stopped {
 }
 
 async fn now(arguments: Value) -> Result<ToolResult, ToolError> {
-    Now::new(Arc::new(Stopped)).run_json(arguments, &Caller::new(Vec::new()).context("one")).await
+    Now::new(Arc::new(Stopped)).run_json(arguments, &Caller::new().context("one")).await
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ impl Message {
             context,
             sender: "User".to_owned(),
             text: Some(text.into()),
+            to: None,
             images: Vec::new(),
             on_busy: OnBusy::Queue,
             results: Vec::new(),

@@ -2,10 +2,8 @@
 
 use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
-use roundtable_core::event::{Body, RoundEvent};
 use roundtable_core::id::{AgentId, CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
-use roundtable_core::session::Status;
 use roundtable_core::{MessageContext, Reject};
 use roundtable_debate::{
     Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
@@ -15,9 +13,9 @@ use roundtable_ports::{CommandKey, Receipt};
 
 use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
-use super::replay;
-use super::wait::{Reading, find_synthesis, find_synthesis_then, is_settled};
+use super::wait::{find_settled, find_summed, find_summed_or_failed, last_completed};
 use crate::error::{Error, Result};
+use crate::reader::Reader;
 use crate::session::{Events, Session, Since};
 
 /// A debate. Cheap to clone; it keeps nothing, so it is never out of date.
@@ -114,15 +112,14 @@ impl Debate {
         }
         let number = next_number(&state);
         let take = next_take(&state, number);
+        let context = MessageContext::new(&format!("round_{number}_{take}"), self.id(), None)?;
         let say = Say {
-            context: MessageContext::new(&format!("round_{number}_{take}"), self.id(), None)?,
-            sender: "User".to_owned(),
             text: wish.focus.clone(),
             // A round is not queued upon.
             on_busy: OnBusy::Reject,
-            images: Vec::new(),
             results: wish.results.clone(),
             limits: wish.budget,
+            ..Say::new(context)
         };
         let key = wish.key.clone().unwrap_or_else(|| {
             CommandId::derive(self.id().as_str(), format_args!("{number}.{take}")).into()
@@ -153,8 +150,15 @@ impl Debate {
     /// # Errors
     /// [`Error`] when the log cannot be read.
     pub async fn replay(&self, receipt: &Receipt) -> Result<ContinueOutcome> {
-        let log = self.session.log().await?;
-        let number = replay::round_of(&log, receipt);
+        let mut reader = Reader::replay(&self.session).await?;
+        let then = reader.read_to(receipt.seq).await?;
+        // The round that it was accepted for, or else the last one that had begun.
+        let waiting = then.session.waiting.iter().find(|waiting| waiting.seq > receipt.after);
+        let named = waiting.and_then(|waiting| {
+            waiting.context.message_id().strip_prefix("round_")?.split('_').next()?.parse().ok()
+        });
+        let last = || then.window.rounds().next_back().map_or(1, |round| round.number);
+        let number = named.unwrap_or_else(last);
         Ok(ContinueOutcome { number, joined: true, warnings: receipt.warnings.clone() })
     }
 
@@ -175,9 +179,8 @@ impl Debate {
     /// # Errors
     /// [`Error`] when the log cannot be read, or the session is no debate.
     pub async fn record_at(&self, receipt: &Receipt) -> Result<Record> {
-        let log = self.session.log().await?;
-        let then = log.iter().map(AsRef::as_ref).filter(|event| event.seq <= receipt.seq);
-        Record::fold(self.id(), then).ok_or_else(|| self.no_debate())
+        let mut reader = Reader::replay(&self.session).await?;
+        Record::of(reader.read_to(receipt.seq).await?).ok_or_else(|| self.no_debate())
     }
 
     fn no_debate(&self) -> Error {
@@ -190,27 +193,20 @@ impl Debate {
     /// # Errors
     /// [`Error`] when there is no such round and none will come, or the log cannot be read.
     pub async fn wait(&self, number: u32) -> Result<Findings> {
-        let mut updates = self.session.updates(Since::Start).await?;
-        let mut reading = Reading::new(number);
-        loop {
-            let event = updates.next_event().await?;
-            if reading.is_done(&event) {
-                let record = self.record().await?;
-                if let Some(findings) =
-                    record.findings(number).filter(|found| is_settled(&record, found))
-                {
-                    return Ok(findings);
-                }
-                if record.status == Status::Completed && record.round(number).is_none() {
-                    let hint = "no such round will follow; open another debate, or fork this one";
-                    return Err(Reject::NotActive {
-                        status: "completed".into(),
-                        hint: hint.into(),
-                    }
-                    .into());
-                }
-            }
+        self.reader().await?.until(|live| find_settled(live, number)).await?
+    }
+
+    /// The debate as it is now, and as it goes on: [`Record::of`] and [`super::find_settled`] are
+    /// functions of it. The log is read once.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such session, or it is no debate.
+    pub async fn reader(&self) -> Result<Reader> {
+        let reader = self.folds.open(&self.session).await?;
+        if reader.now().session.settings.program.name == Program::KIND {
+            return Ok(reader);
         }
+        Err(self.no_debate())
     }
 
     /// Waits for the round that is under way, or else for the last one: after a restart, too, when the
@@ -247,10 +243,8 @@ impl Debate {
     /// # Errors
     /// [`Error`] when there is no such session, or it is no debate.
     pub async fn record(&self) -> Result<Record> {
-        let Some(record) = self.folds.fold(&self.session).await? else {
-            return Err(Reject::NotFound { session: self.id().clone() }.into());
-        };
-        record.ok_or_else(|| self.no_debate())
+        let reader = self.folds.open(&self.session).await?;
+        Record::of(reader.now()).ok_or_else(|| self.no_debate())
     }
 
     /// How far the panel agreed in a round, by a model and without one; in the last round when none is
@@ -405,26 +399,17 @@ impl Debate {
                 Some(receipt) => receipt,
                 None => self.session.command_keyed(Program::synthesize(agent), key).await?,
             };
-            let (then, now) = (self.record_at(&receipt).await?, self.record().await?);
-            if let Some(summed) = find_synthesis_then(&then, &now, agent) {
+            let mut reader = Reader::replay(&self.session).await?;
+            let last = last_completed(reader.read_to(receipt.seq).await?);
+            let head = self.session.state().await?.head;
+            if let Some(summed) = find_summed(reader.read_to(head).await?, last, agent) {
                 return Ok(summed);
             }
         }
         let receipt = self.session.command(Program::synthesize(agent)).await?;
-        let then = self.record_at(&receipt).await?;
-        let mut updates = self.session.updates(Since::After(receipt.after)).await?;
-        loop {
-            // In this order: what is read later cannot be older than what is known to be over.
-            let open = !self.session.state().await?.asides.is_empty();
-            let record = self.record().await?;
-            if let Some(summed) = find_synthesis(&then, &record, agent, open)? {
-                return Ok(summed);
-            }
-            while !matches!(
-                updates.next_event().await?.body,
-                Body::Round(RoundEvent::RoundClosed { .. })
-            ) {}
-        }
+        let mut reader = Reader::replay(&self.session).await?;
+        let last = last_completed(reader.read_to(receipt.seq).await?);
+        reader.until(|live| find_summed_or_failed(live, last, agent)).await?
     }
 }
 

@@ -7,7 +7,6 @@ mod handle;
 mod join;
 mod list;
 mod measure;
-mod replay;
 mod wait;
 
 pub use builder::DebateBuilder;
@@ -15,6 +14,7 @@ pub(crate) use folds::Folds;
 pub use handle::{ContinueOutcome, ContinueRequest, Debate, SynthesisReport};
 pub use list::{DebateEntry, DebateFilter, DebateStatus};
 pub(crate) use measure::Measure as MeasureJob;
+pub use wait::find_settled;
 
 pub use roundtable_debate::{
     Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,

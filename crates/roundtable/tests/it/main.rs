@@ -14,5 +14,6 @@ mod chat;
 mod debate;
 mod http;
 mod program;
+mod reader;
 mod session;
 mod vendor;

@@ -230,7 +230,7 @@ fn check(label: &str, evidence: &Evidence) {
             Body::Round(RoundEvent::JobFinished { outcome, .. }) => {
                 Some(format!("covered {}", outcome.data().unwrap()))
             }
-            Body::Round(RoundEvent::StagesAdded { stages }) => stages[0].seats[0].note.clone(),
+            Body::Round(RoundEvent::StagesAdded { stages, .. }) => stages[0].seats[0].note.clone(),
             Body::Round(RoundEvent::RoundClosed { outcome, .. }) => Some(format!("{outcome:?}")),
             _ => None,
         })
