@@ -6,7 +6,7 @@ use roundtable::core::agent::Agent;
 use roundtable::core::budget::{Spend, Usage};
 use roundtable::core::event::{CallRecord, Event, Opening, Seq, StopReason};
 use roundtable::core::id::SessionId;
-use roundtable::core::input::{Command, Env, Input, OnBusy, Reply, Report, Say};
+use roundtable::core::input::{Command, Env, Input, Reply, Report, Say};
 use roundtable::core::program::Programs;
 use roundtable::core::projection::{Row, Summary, rows};
 use roundtable::core::settings::Settings;

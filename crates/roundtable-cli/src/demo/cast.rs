@@ -2,7 +2,7 @@
 
 use roundtable::core::debate::Debate;
 use roundtable::core::id::CommandId;
-use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::input::{Command, Say};
 use roundtable::core::session::Status;
 use roundtable::core::tool::ToolDecl;
 use roundtable::core::{MessageContext, Reject};
