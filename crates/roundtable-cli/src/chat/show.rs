@@ -72,12 +72,15 @@ impl Show {
     }
 
     fn begin(&mut self, id: &TurnId, agent: &AgentId, task: &Task, state: &State, aside: bool) {
-        let seat = matches!(task, Task::Seat { .. }) && !aside;
+        // What is done beside the rounds is not part of an answer.
+        if aside {
+            return;
+        }
+        let seat = matches!(task, Task::Seat { .. });
         self.turns.insert(id.clone(), Turn { agent: agent.clone(), seat });
         let name = state.name_of(agent);
         match task {
-            Task::Seat { .. } if seat => self.say(&format!("{}: ", console::style(name).bold())),
-            Task::Seat { .. } => {}
+            Task::Seat { .. } => self.say(&format!("{}: ", console::style(name).bold())),
             Task::Delegated { mission, .. } => self.note(&format!("  → {name}: {mission}")),
             Task::Nested { prompt, .. } => self.note(&format!("  {name} works on {}", prompt.name)),
         }
