@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(read("**Title:** Tea"), "Tea");
         assert_eq!(read("Title: Plans for May"), "Plans for May");
         assert_eq!(read("## Träume"), "Träume");
-        assert_eq!(read(&"word ".repeat(40)), format!("{} …", "word ".repeat(11).trim_end()));
+        assert_eq!(read(&"word ".repeat(40)), format!("{} …", "word ".repeat(12).trim_end()));
         assert_eq!(read_title(" \n "), None);
         assert_eq!(read_title("\"\""), None);
     }

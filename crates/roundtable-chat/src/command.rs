@@ -38,7 +38,6 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test stops loudly")]
 mod tests {
     use super::*;
 

@@ -5,6 +5,7 @@ use roundtable_core::budget::Limits;
 use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, ParseIdError};
 use roundtable_core::program::Program as _;
+use roundtable_core::session::Session;
 use roundtable_core::settings::{ProgramRef, Settings};
 use roundtable_core::tool::ToolDecl;
 use serde::{Deserialize, Serialize};
@@ -106,6 +107,18 @@ impl Team {
     /// A team of one.
     pub fn new(supervisor: Agent) -> Self {
         Self { supervisor, members: Vec::new() }
+    }
+
+    /// The team of a chat that there is.
+    pub fn of(session: &Session) -> Option<Self> {
+        let rules: Rules = session.settings.program.rules::<Chat>()?;
+        let find = |id: &AgentId| session.find_agent(id).cloned();
+        let mut team = Self::new(find(&rules.supervisor)?);
+        for member in rules.members {
+            let agent = find(&member.agent)?;
+            team.members.push((agent, member));
+        }
+        Some(team)
     }
 
     /// Adds a worker that the supervisor may delegate to.

@@ -2,6 +2,7 @@
 
 mod approval;
 mod ask;
+mod chat;
 mod config;
 mod debate;
 mod demo;
@@ -46,6 +47,8 @@ struct Cli {
 enum Command {
     /// Ask an agent, in a session that is kept: the quickest way to try a key.
     Ask(ask::Options),
+    /// Chat with a team of agents
+    Chat(chat::Options),
     /// Hold a debate: a panel argues a question in rounds, and says how far it agrees.
     Debate(debate::Options),
     /// Go on with a session: say something, answer what is asked, let a debate run on.
@@ -94,6 +97,7 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
     let usual = Overrides::default();
     match command {
         Command::Ask(options) => ask::ask(&read(&options.overrides)?, &options).await,
+        Command::Chat(options) => chat::run(&read(&options.overrides)?, &options).await,
         Command::Debate(options) => debate::run(&read(&options.overrides())?, &options).await,
         Command::Continue(options) => ask::continue_session(&read(&usual)?, &options).await,
         Command::Models(options) => models::run(&read(&usual)?, &options),

@@ -127,5 +127,10 @@ mod programs_guide {}
 
 /// The examples of the guides compile.
 #[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/chats.md")]
+mod chats_guide {}
+
+/// The examples of the guides compile.
+#[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/debates.md")]
 mod debates_guide {}

@@ -16,7 +16,7 @@ use crate::session::{Session, Since};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> roundtable::Result<()> {
 /// let script = Script::default().voice("ann", [Reply::text("Hello.")]);
-/// let engine = Engine::builder().model("scripted", ScriptedModel::new(script)).build().await?;
+/// let engine = Engine::builder().custom_model("scripted", ScriptedModel::new(script)).build().await?;
 /// let session = engine.chat("Greetings").agent("Ann").open().await?;
 /// session.say("Hello?").await?;
 /// let mut reader = Reader::open(&session, Keep::Window).await?;

@@ -16,6 +16,8 @@ pub(super) enum Play {
     Whole,
     /// An agent asks, going on without the answer is refused, the answer is given.
     Context,
+    /// Two conversations at once, each with its own answers.
+    Tabs,
     /// A tool asks a model, is killed on the way, and goes on.
     Nested,
 }
@@ -26,6 +28,7 @@ impl Play {
         match self {
             Self::Whole => "Should we move our billing service to Rust this year?",
             Self::Context => "Should the pilot on the invoice module begin next month?",
+            Self::Tabs => "Two conversations at once",
             Self::Nested => "How long would it take to move our billing service to Rust?",
         }
     }
@@ -35,6 +38,7 @@ impl Play {
         match self {
             Self::Whole => "demo",
             Self::Context => "demo context",
+            Self::Tabs => "demo tabs",
             Self::Nested => "demo nested",
         }
     }
@@ -57,7 +61,7 @@ pub(super) fn script(play: Play, pace: u64, until_killed: bool) -> Script {
     let script = match play {
         Play::Context => Script::default()
             .voice("ada", [said("The invoice module is small, and there is a way back. I am for it.")]),
-        Play::Whole | Play::Nested => Script::default().voice("ada", [
+        Play::Whole | Play::Nested | Play::Tabs => Script::default().voice("ada", [
             Reply::calls([Call::new("estimate_effort", serde_json::json!({ "modules": 12 }))]),
             said("Twelve modules are about eighteen weeks, and the riskiest third comes first. I am for it."),
         ]),

@@ -4,6 +4,7 @@
 mod cast;
 mod kill;
 mod show;
+mod tabs;
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
@@ -43,6 +44,9 @@ pub(crate) struct Options {
 }
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    if options.play == Some(Play::Tabs) {
+        return tabs::run(config, options).await;
+    }
     let mut signals = Signals::listen().context("listening to signals")?;
     let play = options.play.unwrap_or(Play::Whole);
     let script = cast::script(play, options.pace, options.until_killed);

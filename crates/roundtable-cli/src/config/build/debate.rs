@@ -110,9 +110,9 @@ impl Config {
     }
 }
 
-/// Whoever sits on a panel speaks for itself: it delegates to nobody.
+/// Whoever sits on a panel speaks for itself: it delegates to nobody, and asks between rounds.
 fn alone(mut agent: Agent) -> Agent {
     agent.workers.clear();
-    agent.tools.retain(|tool| tool.name != "delegate");
+    agent.tools.retain(|tool| !["delegate", "ask"].contains(&tool.name.as_str()));
     agent
 }

@@ -4,6 +4,7 @@ mod agent;
 mod all;
 mod debate;
 mod model;
+mod team;
 mod toolbox;
 
 use std::collections::BTreeSet;

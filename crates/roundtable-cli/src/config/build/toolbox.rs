@@ -32,6 +32,7 @@ impl Toolbox {
         match name {
             "request_context" => Some(ToolDecl::request_context()),
             "delegate" => Some(ToolDecl::delegate()),
+            "ask" => Some(ToolDecl::ask()),
             _ => self.tools().iter().map(|tool| tool.declare()).find(|tool| tool.name == name),
         }
     }

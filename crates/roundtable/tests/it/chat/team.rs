@@ -5,6 +5,7 @@ use roundtable::core::event::RoundOutcome;
 use roundtable::core::tool::ToolDecl;
 use roundtable::models::scripted::Fails;
 use roundtable::prelude::*;
+use roundtable_testing::PausedClock;
 use serde_json::json;
 
 use super::{agent, engine, recorded, title_of, until_closed};
@@ -84,7 +85,8 @@ async fn a_worker_that_fails_or_takes_too_long_is_reported_and_the_supervisor_an
         .voice("digger", [Reply::fails(Fails::Refused)])
         .voice("writer", [Reply::text("Too late.").after(60_000)]);
     let (model, _) = recorded(script);
-    let engine = engine(&model).await;
+    let builder = Engine::builder().custom_model("scripted", model.clone());
+    let engine = builder.clock(PausedClock::starting(0)).build().await.unwrap();
     let limits = Limits { time_ms: Some(1_000), ..Limits::default() };
     let writer = agent("Writer");
     let chat = engine.chat("Garden").supervisor(agent("Boss")).worker(agent("Digger"));
@@ -162,7 +164,8 @@ async fn without_agents_the_standard_team_answers() {
 #[tokio::test]
 async fn on_a_model_without_tools_the_supervisor_answers_alone() {
     let model = ScriptedModel::new(Script::default());
-    let engine = Engine::builder().custom_model("local", model).build().await.unwrap();
+    let name = roundtable::models::local::NAME;
+    let engine = Engine::builder().custom_model(name, model).build().await.unwrap();
     let chat = engine.chat("").open().await.unwrap();
     let agents = chat.state().await.unwrap().agents;
     assert_eq!(agents.len(), 1);
