@@ -8,7 +8,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::event::{Opening, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
 use roundtable_core::input::Command;
-use roundtable_ports::{CommandKey, LogError};
+use roundtable_ports::CommandKey;
 use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -189,7 +189,12 @@ impl Engine {
                 Ok(())
             }
             (false, Some(fork)) => Err(EngineError::Forked { fork }),
-            (false, None) => Err(LogError::Busy.into()),
+            // Whoever runs it could not be told to stop.
+            (false, None) => {
+                let listed = store.directory.find(session).await?;
+                let round = listed.map_or(0, |listed| listed.summary.current_round);
+                Err(Reject::Busy { round }.into())
+            }
         }
     }
 

@@ -130,7 +130,7 @@ pub(super) async fn iteration(
 ) -> Result<Iteration, Problem> {
     let (_, context) = find(&call, &session, &asked.turn_id).await?;
     let found = context.get_iteration(asked.number);
-    found.map(|known| Iteration::of(known)).ok_or_else(|| {
+    found.map(Iteration::of).ok_or_else(|| {
         let last = context.current_iteration();
         Problem::not_found(format!("there is no such iteration; this turn has 1 to {last}"))
     })
