@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Ben bids more than he has.
     let credit = Credit(BTreeMap::from([(ada.clone(), 50), (ben.clone(), 80)]));
     let engine = Engine::builder()
-        .model("scripted", ScriptedModel::new(script))
+        .custom_model("scripted", ScriptedModel::new(script))
         .program(Auction)
         .job(CREDIT, credit)
         .build()

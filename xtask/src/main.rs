@@ -3,6 +3,7 @@
 mod bench;
 mod conformance;
 mod deny;
+mod features;
 mod interop;
 mod mutants;
 mod run;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::{conformance, deny, interop, run, shell, tidy};
+use crate::{conformance, deny, features, interop, run, shell, tidy};
 
 /// Where tests look for weights.
 const MODELS: &str = "ROUNDTABLE_MODELS_DIR";
@@ -25,6 +25,7 @@ enum Step {
     Clippy,
     Tidy,
     Deny,
+    Features,
     Nextest,
     Doc,
     Conformance,
@@ -72,6 +73,7 @@ impl Step {
             Step::Clippy => &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
             Step::Tidy => return tidy::tidy(),
             Step::Deny => return deny::deny(),
+            Step::Features => return features::features(),
             Step::Nextest => return nextest(),
             Step::Doc => &["test", "--doc", "--workspace"],
             Step::Conformance => return conformance::conformance(),
@@ -86,6 +88,7 @@ impl Step {
             Step::Clippy => "clippy",
             Step::Tidy => "tidy",
             Step::Deny => "deny",
+            Step::Features => "features",
             Step::Nextest => "nextest",
             Step::Doc => "doc",
             Step::Conformance => "conformance",

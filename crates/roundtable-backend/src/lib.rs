@@ -6,9 +6,11 @@
 //! on purpose.
 
 mod memory;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 pub use memory::{Disk, Fault, Faults, MemoryStore, StoredEvent};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{
     DeleteError, EraseError, OpenError, PermissionNotice, SceneMessage, SceneRound, SessionRow,
     SnapshotRow, SqliteArchive, SqliteStore, Words, prepare_directory,

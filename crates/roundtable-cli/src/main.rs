@@ -2,6 +2,7 @@
 
 mod approval;
 mod ask;
+mod chat;
 mod completions;
 mod config;
 mod debate;
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use config::{Config, Scope, Wishes};
+use config::{Config, Overrides, Scope};
 
 /// Sessions are worked on by whichever thread is free, so memory is often given back by another
 /// thread than the one that took it. The system's allocator makes threads wait for each other then.
@@ -51,10 +52,12 @@ struct Cli {
 enum Command {
     /// Ask one agent and save the conversation
     Ask(ask::Options),
+    /// Chat with a team of agents
+    Chat(chat::Options),
     /// Run a debate: a panel argues in rounds and reports consensus
     Debate(debate::Options),
     /// Continue a session
-    Continue(ask::GoOn),
+    Continue(ask::ContinueRequest),
     /// List the files of the local models, or download missing ones
     Models(models::Options),
     /// List the tools that agents can use, and approve tools of MCP servers
@@ -98,19 +101,20 @@ async fn main() -> ExitCode {
 }
 
 async fn run(options: &config::Options, command: Command) -> anyhow::Result<ExitCode> {
-    let read = |wishes: &Wishes| Config::read(options, wishes, Scope::Project);
+    let read = |overrides: &Overrides| Config::read(options, overrides, Scope::Project);
     // Editors and supervisors start servers in directories of anybody.
-    let read_own = |wishes: &Wishes| Config::read(options, wishes, Scope::Own);
-    let usual = Wishes::default();
+    let read_own = |overrides: &Overrides| Config::read(options, overrides, Scope::Own);
+    let usual = Overrides::default();
     match command {
-        Command::Ask(options) => ask::ask(&read(&options.wishes)?, &options).await,
-        Command::Debate(options) => debate::run(&read(&options.wishes())?, &options).await,
-        Command::Continue(options) => ask::go_on(&read(&usual)?, &options).await,
+        Command::Ask(options) => ask::ask(&read(&options.overrides)?, &options).await,
+        Command::Chat(options) => chat::run(&read(&options.overrides)?, &options).await,
+        Command::Debate(options) => debate::run(&read(&options.overrides())?, &options).await,
+        Command::Continue(options) => ask::continue_session(&read(&usual)?, &options).await,
         Command::Models(options) => models::run(&read(&usual)?, &options),
         Command::Tools(options) => tools::run(&read(&usual)?, &options).await,
         Command::Config(command) => config::run(options, &command),
-        Command::Mcp(options) => mcp::run(&read_own(&options.wishes)?, &options).await,
-        Command::Serve(options) => serve::run(&read_own(&options.wishes())?, &options).await,
+        Command::Mcp(options) => mcp::run(&read_own(&options.overrides)?, &options).await,
+        Command::Serve(options) => serve::run(&read_own(&options.overrides())?, &options).await,
         Command::Demo(options) => demo::run(&read(&usual)?, &options).await,
         Command::Export(options) => export::run(&read(&usual)?, &options).await,
         Command::Import(options) => export::import(&read(&usual)?, &options).await,

@@ -57,12 +57,12 @@ pub(crate) fn json_line(json: String) -> String {
 }
 
 /// The beginning of a text, on one line.
-pub(crate) fn line(text: &str, most: usize) -> String {
+pub(crate) fn line(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most {
+    if line.chars().count() <= limit {
         return line;
     }
-    format!("{}…", line.chars().take(most.saturating_sub(1)).collect::<String>())
+    format!("{}…", line.chars().take(limit.saturating_sub(1)).collect::<String>())
 }
 
 #[cfg(test)]

@@ -118,6 +118,9 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// No request.
+    pub const NOTHING: Self = Self { calls: 0, tokens: 0, cost: Some(0), estimated: false };
+
     /// A request that the provider refused without output: it counts, and it costs nothing.
     pub const REFUSED: Self = Self { calls: 1, tokens: 0, cost: Some(0), estimated: false };
 
@@ -133,7 +136,7 @@ impl Charge {
     }
 
     /// An answer, as the provider counted it.
-    pub(crate) fn counted(usage: Usage, cost: Option<u64>) -> Self {
+    pub fn counted(usage: Usage, cost: Option<u64>) -> Self {
         let tokens = usage.input.saturating_add(usage.output);
         Self { calls: 1, tokens, cost, estimated: false }
     }

@@ -8,6 +8,12 @@ use crate::delegation::{check_length, misfit};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, ToolCallId};
 
+/// How many characters a question may have.
+pub const MAX_QUESTION: usize = 1000;
+
+/// How many characters the reason for a question may have.
+pub const MAX_REASON: usize = 500;
+
 /// Whether the session can go on without the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,8 +29,13 @@ pub enum Priority {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum About {
-    /// Something an agent wants to know.
+    /// Something an agent wants to know. The answer comes with the next round.
     Information,
+    /// Something an agent wants to know before its turn goes on.
+    Question {
+        /// The call that waits for the answer.
+        tool_call: ToolCallId,
+    },
     /// May this tool call be run?
     Approval {
         /// The call that waits.
@@ -168,7 +179,7 @@ impl About {
     /// What kind of request this is.
     pub fn kind(&self) -> RequestKind {
         match self {
-            Self::Information => RequestKind::Question,
+            Self::Information | Self::Question { .. } => RequestKind::Question,
             Self::Approval { .. } => RequestKind::Approval,
             Self::Outcome { .. } => RequestKind::UnknownOutcome,
         }
@@ -177,15 +188,23 @@ impl About {
     /// The tool call in question, as far as the request shows it.
     pub fn call(&self) -> Option<&CallDetails> {
         match self {
-            Self::Information => None,
+            Self::Information | Self::Question { .. } => None,
             Self::Approval { call, .. } | Self::Outcome { call, .. } => call.as_deref(),
+        }
+    }
+
+    /// The open tool call that waits for the answer, if one does.
+    pub fn waiting_call(&self) -> Option<&ToolCallId> {
+        match self {
+            Self::Question { tool_call } | Self::Approval { tool_call, .. } => Some(tool_call),
+            Self::Information | Self::Outcome { .. } => None,
         }
     }
 
     /// The same without what only the person who decides needs.
     pub(crate) fn without_call(self) -> Self {
         match self {
-            Self::Information => Self::Information,
+            Self::Information | Self::Question { .. } => self,
             Self::Approval { tool_call, .. } => Self::Approval { tool_call, call: None },
             Self::Outcome { tool_call, action, .. } => {
                 Self::Outcome { tool_call, action, call: None }
@@ -333,9 +352,35 @@ impl Ask {
     pub fn parse(arguments: &Value) -> Result<Self, String> {
         let ask =
             Self::deserialize(arguments).map_err(|error| misfit("request_context", &error))?;
-        for (name, text, limit) in [("query", &ask.query, 1000), ("reason", &ask.reason, 500)] {
+        for (name, text, limit) in
+            [("query", &ask.query, MAX_QUESTION), ("reason", &ask.reason, MAX_REASON)]
+        {
             check_length("request_context", name, text, 1, limit)?;
         }
         Ok(ask)
+    }
+}
+
+/// The parameters of the tool `ask`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// What the person is asked: 1 to 1,000 characters.
+    pub question: String,
+    /// Why the agent has to know: up to 500 characters.
+    #[serde(default)]
+    pub reason: String,
+}
+
+impl Question {
+    /// Reads the arguments that a model wrote.
+    ///
+    /// # Errors
+    /// A sentence for the model that says what to fix.
+    pub fn parse(arguments: &Value) -> Result<Self, String> {
+        let read = Self::deserialize(arguments).map_err(|error| misfit("ask", &error))?;
+        check_length("ask", "question", &read.question, 1, MAX_QUESTION)?;
+        check_length("ask", "reason", &read.reason, 0, MAX_REASON)?;
+        Ok(read)
     }
 }

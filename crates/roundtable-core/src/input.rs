@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::audience::Audience;
 use crate::budget::Limits;
 use crate::context_request::ContextResult;
-use crate::event::{CallRecord, Imported, NestedPrompt, Opening, Origin};
+use crate::event::{CallRecord, Change, Imported, NestedPrompt, Opening, Origin};
 use crate::id::{IterationId, RoundId, ToolCallId};
 use crate::job::JobOutcome;
 use crate::json;
@@ -67,6 +68,26 @@ pub struct Say {
     /// What the whole session may spend from here on; limits that are not named stay as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    /// Who receives it, of those present when its round opens: a whisper. Everyone, where it says
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Audience>,
+}
+
+impl Say {
+    /// The wish that the agents go on by themselves. A round that is open is waited for.
+    pub fn new(context: MessageContext) -> Self {
+        Self {
+            context,
+            sender: "User".to_owned(),
+            text: None,
+            images: Vec::new(),
+            on_busy: OnBusy::Queue,
+            results: Vec::new(),
+            limits: None,
+            to: None,
+        }
+    }
 }
 
 /// What a caller wants.
@@ -84,6 +105,18 @@ pub enum Command {
     },
     /// Open a round, with a message or without one.
     Say(Say),
+    /// Change the text of a message that waits for its round.
+    Edit {
+        /// The message.
+        message_id: String,
+        /// What it says instead.
+        text: String,
+    },
+    /// Take back a message that waits for its round.
+    Withdraw {
+        /// The message.
+        message_id: String,
+    },
     /// Answer context requests.
     Provide(Vec<ContextResult>),
     /// Bring in a turn that waits for the model of whoever calls.
@@ -118,6 +151,8 @@ pub enum Command {
         /// The take.
         take: u32,
     },
+    /// Give it another title, archive it or take it out of the archive; also when it is over.
+    Change(Change),
     /// Do something that only the program of the session knows, also when the session is over.
     Act {
         /// What, in the program's own word.

@@ -5,12 +5,13 @@
 //! what has to be done in the world. Drivers only act.
 
 pub mod agent;
+pub mod audience;
 pub mod budget;
 pub mod context_request;
-pub mod debate;
 pub mod delegation;
 pub mod digest;
 pub mod event;
+mod extract_json;
 pub mod id;
 mod image;
 pub mod input;
@@ -18,7 +19,6 @@ pub mod iteration;
 pub mod job;
 pub mod json;
 mod live;
-mod mend;
 pub mod message;
 mod message_context;
 mod printable;
@@ -39,9 +39,10 @@ pub mod turn;
 pub mod want;
 pub mod window;
 
+pub use extract_json::extract_json;
 pub use jiff::Timestamp;
 pub use live::{Live, Starts};
-pub use mend::mend;
 pub use message_context::MessageContext;
 pub use printable::{acts, printable, spelled};
 pub use reject::Reject;
+pub use window::Keep;

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Body, Event, IterationEvent, PromptRecord, RoundEvent};
-use crate::id::{RoundId, SessionId, TurnId};
+use crate::id::{AgentId, RoundId, SessionId, TurnId};
 use crate::input::{Env, Input};
 use crate::program::Programs;
 use crate::prompt::RenderedPrompt;
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Prepared, Session, With};
-use crate::window::Window;
+use crate::window::{Keep, Window};
 
 /// Whether a step may start model calls and tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Starts {
 }
 
 /// A session's state and the transcript that its prompts draw on.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Live {
     /// The state.
     pub session: Session,
@@ -40,6 +40,13 @@ pub struct Live {
     /// The prompts of calls that were started and not made yet: kept, so that nobody makes them
     /// twice.
     rendered: BTreeMap<TurnId, RenderedPrompt>,
+}
+
+impl Clone for Live {
+    /// Prompts can be made again at any time, so a copy goes without them.
+    fn clone(&self) -> Self {
+        Self::of(self.session.clone(), self.window.clone(), &self.programs)
+    }
 }
 
 impl PartialEq for Live {
@@ -52,7 +59,12 @@ impl PartialEq for Live {
 impl Live {
     /// A session before its first event.
     pub fn new(id: SessionId, programs: &Programs) -> Self {
-        Self::of(Session::new(id), Window::default(), programs)
+        Self::reader(id, programs, Keep::Window)
+    }
+
+    /// A session before its first event, of which so much is kept.
+    pub fn reader(id: SessionId, programs: &Programs, keep: Keep) -> Self {
+        Self::of(Session::new(id), Window::new(keep), programs)
     }
 
     /// A state from a snapshot, and the events since [`Session::window_from`] before it.
@@ -121,6 +133,11 @@ impl Live {
     /// The text of an open turn's next model call, and what it is made of.
     pub fn render(&self, turn: &TurnId) -> Option<(RenderedPrompt, PromptRecord)> {
         self.window.render(&self.session, &self.programs, turn)
+    }
+
+    /// What others call an agent whose name they must not know.
+    pub(crate) fn pseudonym(&self, agent: &AgentId) -> Option<String> {
+        self.programs.of(&self.session).pseudonym(&self.session, agent)
     }
 
     /// What the open job of a round or an aside is given.

@@ -8,7 +8,7 @@ use crate::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Said, Seq, SessionEvent,
     TurnEvent,
 };
-use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, ToolCallId, TurnId};
+use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, TurnId};
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
 use crate::stage::Name;
@@ -19,8 +19,10 @@ use crate::stage::Stage;
 pub struct Summary {
     /// What kind of session it is.
     pub kind: Name,
-    /// The topic or title.
+    /// What lists call it: its title, or its topic where it has none.
     pub topic: String,
+    /// Whether lists leave it out unless they are asked for archived sessions.
+    pub archived: bool,
     /// For which tenant.
     pub tenant: Option<String>,
     /// Whether it opens rounds.
@@ -40,7 +42,8 @@ impl Summary {
     pub fn of(session: &Session) -> Self {
         Self {
             kind: session.kind.clone(),
-            topic: session.topic.clone(),
+            topic: session.title().to_owned(),
+            archived: session.archived,
             tenant: session.tenant.clone(),
             status: session.status,
             rounds_completed: session.rounds_completed,
@@ -85,21 +88,6 @@ pub enum Row {
         /// When.
         at: Timestamp,
     },
-    /// A turn: key is its id.
-    Turn {
-        /// Its id.
-        turn: TurnId,
-        /// The round that it belongs to.
-        round: RoundId,
-        /// Whose turn it is.
-        agent: AgentId,
-        /// The tool call that waits for it.
-        parent: Option<ToolCallId>,
-        /// Its first event.
-        first: Seq,
-        /// When it began.
-        at: Timestamp,
-    },
     /// A message: key is its number. Its text is stored once, in the event `body`.
     Message {
         /// Its number in the session.
@@ -112,13 +100,6 @@ pub enum Row {
         body: Seq,
         /// When.
         at: Timestamp,
-    },
-    /// A turn ended.
-    TurnEnd {
-        /// Its id.
-        turn: TurnId,
-        /// Its last event.
-        last: Seq,
     },
     /// An agent's name: key is its id.
     Agent {
@@ -210,7 +191,7 @@ fn session_rows(body: &SessionEvent) -> Vec<Row> {
 fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
     let (Some(round), at) = (event.place.round.clone(), event.at) else { return Vec::new() };
     match body {
-        RoundEvent::RoundOpened { number, take, stages, input, said } => {
+        RoundEvent::RoundOpened { number, take, stages, input, said, .. } => {
             let message = said.map(|Said { number, seq }| Row::Message {
                 number,
                 round: round.clone(),
@@ -229,7 +210,7 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
             };
             [opened].into_iter().chain(message).collect()
         }
-        RoundEvent::StagesAdded { stages } => {
+        RoundEvent::StagesAdded { stages, .. } => {
             let agents = stages.iter().flat_map(Stage::agents).cloned().collect();
             vec![Row::Seats { round, agents }]
         }
@@ -248,16 +229,8 @@ fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
         return Vec::new();
     };
     match body {
-        TurnEvent::TurnStarted { agent, task } => vec![Row::Turn {
-            turn,
-            round,
-            agent: agent.clone(),
-            parent: task.tool_call().cloned(),
-            first: event.seq,
-            at: event.at,
-        }],
+        TurnEvent::TurnStarted { .. } => Vec::new(),
         TurnEvent::TurnEnded { said, .. } => {
-            let ended = Row::TurnEnd { turn: turn.clone(), last: event.seq };
             let message = said.map(|Said { number, seq }| Row::Message {
                 number,
                 round,
@@ -265,7 +238,7 @@ fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
                 body: seq,
                 at: event.at,
             });
-            [ended].into_iter().chain(message).collect()
+            message.into_iter().collect()
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::message::Message;
 use crate::reject::Reject;
 
 /// The version of the templates by which prompts are made; a replay needs the same one.
-pub const TEMPLATE: u32 = 3;
+pub const TEMPLATE: u32 = 4;
 
 /// The values of a prompt's parameters.
 pub type Params = BTreeMap<String, String>;

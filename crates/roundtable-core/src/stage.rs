@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audience::Audience;
 use crate::id::AgentId;
 use crate::settings::Order;
 
@@ -106,6 +107,16 @@ pub struct Seat {
     /// Guidance for this turn, or why this agent responds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Who of those present receives the answer, besides the agent itself; everyone, where it says
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
+}
+
+impl From<AgentId> for Seat {
+    fn from(agent: AgentId) -> Self {
+        Self { agent, note: None, audience: None }
+    }
 }
 
 /// A stage of a round.
@@ -133,16 +144,26 @@ pub struct Stage {
 impl Stage {
     /// A stage in which these agents answer, publicly, with their own tools.
     pub fn new(purpose: Name, agents: impl IntoIterator<Item = AgentId>) -> Self {
-        let seats = agents.into_iter().map(|agent| Seat { agent, note: None }).collect();
+        let seats = agents.into_iter().map(Seat::from).collect();
         let tools = Tools::default();
         Self { purpose, seats, public: true, counts: true, tools, if_answered: false }
     }
 
-    /// The same, with answers that are not messages and do not count for the outcome of the round.
-    /// Other agents receive of them what the program puts into their prompts.
+    /// The same, with answers that are not messages, do not count for the outcome of the round, and
+    /// go to nobody.
     #[must_use]
     pub fn private(self) -> Self {
-        Self { public: false, counts: false, ..self }
+        Self { public: false, counts: false, ..self }.to([])
+    }
+
+    /// The same, with answers that go to these agents alone.
+    #[must_use]
+    pub fn to(mut self, agents: impl IntoIterator<Item = AgentId>) -> Self {
+        let audience: Audience = agents.into_iter().collect();
+        for seat in &mut self.seats {
+            seat.audience = Some(audience.clone());
+        }
+        self
     }
 
     /// The same, with guidance for each of its seats.

@@ -28,6 +28,8 @@ pub enum Runs {
     RequestContext,
     /// The core itself: it starts another agent's turn and answers with what that one says.
     Delegate,
+    /// The core itself: it asks the person, and the call waits for the answer.
+    Ask,
 }
 
 /// A tool that an agent may call.
@@ -71,6 +73,17 @@ impl ToolDecl {
             effect: Effect::Idempotent,
             approval: false,
             runs: Runs::Delegate,
+            prompt_bytes: 0,
+        }
+    }
+
+    /// The tool with which an agent asks the person and waits for the answer in mid-turn.
+    pub fn ask() -> Self {
+        Self {
+            name: "ask".to_owned(),
+            effect: Effect::Idempotent,
+            approval: false,
+            runs: Runs::Ask,
             prompt_bytes: 0,
         }
     }

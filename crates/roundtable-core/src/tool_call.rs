@@ -17,6 +17,8 @@ pub enum Phase {
     Ready,
     /// A person has to agree first.
     AwaitingApproval(ContextRequestId),
+    /// The person has to answer: the answer is the result.
+    AwaitingAnswer(ContextRequestId),
     /// It is being run.
     Started {
         /// Which attempt.
@@ -77,6 +79,14 @@ impl ToolCall {
             tool: self.name.clone(),
             arguments: self.arguments.as_ref().filter(readable).cloned(),
             digest: self.action.clone(),
+        }
+    }
+
+    /// The request that a person has to answer before the call goes on.
+    pub(crate) fn awaited_request(&self) -> Option<&ContextRequestId> {
+        match &self.phase {
+            Phase::AwaitingApproval(request) | Phase::AwaitingAnswer(request) => Some(request),
+            Phase::Ready | Phase::Started { .. } | Phase::Finished => None,
         }
     }
 

@@ -4,11 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use roundtable_core::event::{Event, NestedPrompt, Seq};
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use roundtable_core::audience::Viewer;
+use roundtable_core::event::NestedPrompt;
 use roundtable_core::id::{SessionId, ToolCallId};
 use roundtable_core::input::Report;
 use roundtable_core::json;
+use roundtable_core::program::Programs;
 use roundtable_core::prompt::{Params, Prompt};
+use roundtable_core::window::ReceivedMessage;
+use roundtable_core::{Keep, Live};
 use roundtable_ports::{
     Adapter, Bus, EvaluateError, Evaluation, EventBus, LogError, SessionLog, SessionReader,
 };
@@ -37,20 +43,35 @@ impl Adapter for EngineAdapter {
     }
 }
 
-/// Reads a session's log.
-pub(crate) struct LogReader {
+/// How many events are read at once.
+const PAGE: usize = 512;
+
+/// Reads a session as an agent received it.
+pub(crate) struct ViewReader {
     pub session: SessionId,
     pub log: Arc<dyn SessionLog>,
+    pub programs: Programs,
+    pub viewer: Viewer,
 }
 
-#[async_trait]
-impl SessionReader for LogReader {
+impl SessionReader for ViewReader {
     fn id(&self) -> &SessionId {
         &self.session
     }
 
-    async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>, LogError> {
-        self.log.read(&self.session, from, most).await
+    fn messages(&self) -> BoxStream<'_, Result<ReceivedMessage, LogError>> {
+        let live = Live::reader(self.session.clone(), &self.programs, Keep::All);
+        let pages = stream::try_unfold(Some(live), move |reading| async move {
+            let Some(mut live) = reading else { return Ok(None) };
+            let page = self.log.read(&self.session, live.session.head.next(), PAGE).await?;
+            if page.is_empty() {
+                return Ok(Some((live.messages(&self.viewer), None)));
+            }
+            page.iter().for_each(|event| live.apply(event));
+            Ok(Some((live.drain_messages(&self.viewer), Some(live))))
+        });
+        let messages = |page: Vec<ReceivedMessage>| stream::iter(page.into_iter().map(Ok));
+        pages.map_ok(messages).try_flatten().boxed()
     }
 }
 

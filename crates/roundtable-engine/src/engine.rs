@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::event::{Opening, Origin, Seq};
 use roundtable_core::id::{CommandId, SessionId};
@@ -48,6 +49,9 @@ struct Inner {
     /// What was running when the engine was stopped.
     cut: Mutex<Vec<CutCall>>,
 }
+
+/// Why a session that is deleted is over.
+pub const DELETED: &str = "deleted";
 
 /// A session that was parked: it crashed again and again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,6 +154,57 @@ impl Engine {
         let handle = self.session(&self.fresh_session()?);
         handle.command(Command::Fork { origin, agents }, None).await?;
         Ok(handle)
+    }
+
+    /// Deletes a session for good. Its round is cut off first, wherever it runs, and whoever writes it
+    /// is fenced; readers are told that it is gone.
+    ///
+    /// # Errors
+    /// [`EngineError`] when there is no such session, a fork needs its history, or another process
+    /// has not let it go yet. A round that ran may have been cut off.
+    pub async fn delete(&self, session: &SessionId) -> Result<(), EngineError> {
+        let store = &self.0.parts.store;
+        if let Some(fork) = store.directory.find_fork(session).await? {
+            return Err(EngineError::Forked { fork });
+        }
+        let complete = Command::Complete { reason: DELETED.to_owned() };
+        match self.session(session).command(complete, None).await {
+            Err(EngineError::Reject(Reject::NotFound { session })) => {
+                return Err(Reject::NotFound { session }.into());
+            }
+            Err(error) if error.is_transient() => return Err(error),
+            // One that is over, or that nobody here can go on with, is deleted all the same.
+            Ok(_) | Err(_) => {}
+        }
+        store.leases.unpark(session).await?;
+        let own = store.leases.claim_alone(session, &self.0.parts.node).await?;
+        let deleted = store.directory.delete(&own).await;
+        if deleted != Ok(true) {
+            store.leases.release(&own).await?;
+        }
+        self.discard(session).await;
+        match (deleted?, store.directory.find_fork(session).await?) {
+            (true, _) => {
+                store.bell.ring(session).await;
+                Ok(())
+            }
+            (false, Some(fork)) => Err(EngineError::Forked { fork }),
+            // Whoever runs it could not be told to stop.
+            (false, None) => {
+                let listed = store.directory.find(session).await?;
+                let round = listed.map_or(0, |listed| listed.summary.current_round);
+                Err(Reject::Busy { round }.into())
+            }
+        }
+    }
+
+    /// Has a session that is in memory here read afresh when it is next needed.
+    async fn discard(&self, session: &SessionId) {
+        let mailbox = self.sessions().get(session).cloned();
+        if let Some(mailbox) = mailbox {
+            // One that is gone already has nothing to forget.
+            let _ = mailbox.send(Letter::Discard).await;
+        }
     }
 
     /// A session of this engine. Whether there is one shows when it is used.

@@ -2,11 +2,12 @@
 
 use roundtable_core::Reject;
 use roundtable_core::event::Seq;
-use roundtable_core::id::CommandId;
+use roundtable_core::id::{CommandId, SessionId};
 use roundtable_ports::{LeaseError, LogError};
 
 /// Why the engine did not do what it was asked. Nothing changed, unless it says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// The session refused it.
     #[error(transparent)]
@@ -45,7 +46,7 @@ pub enum EngineError {
     #[error(
         "this process cannot go on with the session: {what}. Register it, use a process that has it, or fork the session with other agents"
     )]
-    CannotPlay {
+    MissingDependency {
         /// What is missing.
         what: String,
     },
@@ -87,6 +88,12 @@ pub enum EngineError {
          stored; with the same command id, sending it again is safe"
     )]
     Crashed,
+    /// A session cannot be deleted, because another one reads its past from it.
+    #[error("{fork} was forked from it and needs its history; delete the fork first")]
+    Forked {
+        /// The fork.
+        fork: SessionId,
+    },
     /// The engine is stopping.
     #[error("the engine is stopping; send it again when it is back")]
     Stopping,

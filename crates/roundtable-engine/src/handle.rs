@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use roundtable_core::Reject;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{CommandId, SessionId, TurnId};
 use roundtable_core::input::{Command, Say};
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::session::Session;
+use roundtable_core::{Keep, Live, Reject};
 use roundtable_ports::{CommandKey, LeaseError, Posted, Receipt};
 use tokio::sync::oneshot;
 
@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::inbox;
 use crate::subscribe::Subscription;
-use crate::task::{Letter, Reply, read};
+use crate::task::{Letter, Reply, read, read_all};
 
 /// How long a session's task may take to say what its state is. One that waits for the store does not
 /// answer; then the log is read, which never waits for a writer.
@@ -189,41 +189,76 @@ impl SessionHandle {
     /// # Errors
     /// [`EngineError`] when there is no such session, or its log cannot be read.
     pub async fn state(&self) -> Result<Session, EngineError> {
-        let (reply, answer) = oneshot::channel();
-        let asked = async {
-            self.engine.send(&self.session, Letter::State { reply }).await?;
-            answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
-        };
-        match tokio::time::timeout(ANSWERS_WITHIN, asked).await {
-            // Whoever goes on with it, everyone can read it; also while nobody can write it.
-            Ok(Err(
-                EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. })
-                | EngineError::CannotPlay { .. }
-                | EngineError::Crashed,
-            )) => self.read_state().await,
-            Ok(Err(error)) if error.is_transient() => self.read_state().await,
-            Ok(state) => state,
-            Err(_) => self.read_state().await,
+        match self.look(|live| live.session.clone()).await? {
+            Some(state) => Ok(state),
+            None => Ok(self.read_live(Keep::Window).await?.session),
         }
     }
 
-    /// The state as the log has it.
-    async fn read_state(&self) -> Result<Session, EngineError> {
-        let until = Seq(u64::from(u32::MAX));
-        let parts = self.engine.parts();
-        let folded = AssertUnwindSafe(read(parts, &self.session, &self.session, until));
+    /// The session's state and transcript, as of the last commit; with everything kept, folded from
+    /// the whole log.
+    ///
+    /// # Errors
+    /// [`EngineError`] when there is no such session, or its log cannot be read.
+    pub async fn live(&self, keep: Keep) -> Result<Live, EngineError> {
+        let known = match keep {
+            Keep::Window => self.look(Live::clone).await?,
+            Keep::All => None,
+        };
+        match known {
+            Some(live) => Ok(live),
+            None => self.read_live(keep).await,
+        }
+    }
+
+    /// Something of the state that the session's task has in memory; nothing where it does not
+    /// answer. Whoever goes on with the session, everyone can read it; also while nobody can write
+    /// it.
+    async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Live) -> T + Send + Sync + 'static,
+    ) -> Result<Option<T>, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        let look = Box::new(move |live: Result<&Live, EngineError>| {
+            drop(reply.send(live.map(look)));
+        });
+        let asked = async {
+            self.engine.send(&self.session, Letter::Look(look)).await?;
+            answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
+        };
+        match tokio::time::timeout(ANSWERS_WITHIN, asked).await {
+            Ok(Err(
+                EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. })
+                | EngineError::MissingDependency { .. }
+                | EngineError::Crashed,
+            ))
+            | Err(_) => Ok(None),
+            Ok(Err(error)) if error.is_transient() => Ok(None),
+            Ok(found) => found.map(Some),
+        }
+    }
+
+    /// The session as the log has it.
+    async fn read_live(&self, keep: Keep) -> Result<Live, EngineError> {
+        let (parts, session) = (self.engine.parts(), &self.session);
+        let folded = async {
+            match keep {
+                Keep::Window => read(parts, session, session, Seq(u64::from(u32::MAX))).await,
+                Keep::All => read_all(parts, session).await,
+            }
+        };
         // A log that no fold gets through is what a session may be parked for.
-        let Ok(live) = folded.catch_unwind().await else {
+        let Ok(live) = AssertUnwindSafe(folded).catch_unwind().await else {
             return Err(match self.parked().await? {
                 Some(reason) => LeaseError::Parked { reason }.into(),
                 None => EngineError::Crashed,
             });
         };
-        let state = live?.session;
-        if !state.opened {
+        let live = live?;
+        if !live.session.opened {
             return Err(Reject::NotFound { session: self.session.clone() }.into());
         }
-        Ok(state)
+        Ok(live)
     }
 
     /// What the model of an open turn is given, as of the last commit. Whoever goes on with the

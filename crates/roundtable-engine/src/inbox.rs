@@ -108,7 +108,7 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
         Err(EngineError::Log(LogError::Damaged { seq, what, .. })) => {
             Answered::Damaged { seq, what }
         }
-        Err(EngineError::CannotPlay { what }) => Answered::CannotPlay(what),
+        Err(EngineError::MissingDependency { what }) => Answered::MissingDependency(what),
         Err(
             EngineError::Lease(_)
             | EngineError::Log(_)
@@ -184,7 +184,7 @@ fn received(answer: Answered, posted: Posted) -> Result<Receipt, EngineError> {
     match answer {
         Answered::Done(receipt) => Ok(receipt),
         Answered::Rejected(reject) => Err(reject.into()),
-        Answered::CannotPlay(what) => Err(EngineError::CannotPlay { what }),
+        Answered::MissingDependency(what) => Err(EngineError::MissingDependency { what }),
         Answered::Damaged { seq, what } => Err(LogError::Damaged { session, seq, what }.into()),
         Answered::ContextRequired(missing) => Err(Reject::ContextRequired { missing }.into()),
         Answered::CommandReused => Err(EngineError::CommandReused { id }),

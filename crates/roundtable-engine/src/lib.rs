@@ -23,7 +23,7 @@ mod toolset;
 
 pub use config::Config;
 pub use cut::{CutCall, CutTarget};
-pub use engine::{Engine, Parking};
+pub use engine::{DELETED, Engine, Parking};
 pub use error::EngineError;
 pub use handle::SessionHandle;
 pub use parts::Parts;

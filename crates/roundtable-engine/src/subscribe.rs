@@ -76,6 +76,9 @@ pub struct Subscription {
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
     /// The model calls that are known to run, and how far each was read.
     following: BTreeMap<IterationId, (u32, usize)>,
+    /// Whether that includes the calls that ran before the reader began. Whoever wants events alone
+    /// need not look for them.
+    picked_up: bool,
 }
 
 impl Subscription {
@@ -94,7 +97,7 @@ impl Subscription {
         }
         let speech = engine.speeches().of(&session);
         let changes = speech.changes();
-        let mut subscription = Self {
+        Ok(Self {
             next: from.max(Seq(1)),
             rings: Some(rings),
             speech: Some(speech),
@@ -104,11 +107,10 @@ impl Subscription {
             look: None,
             ended: Box::pin(engine.ended().clone().cancelled_owned()),
             following: BTreeMap::new(),
+            picked_up: false,
             engine,
             session,
-        };
-        subscription.pick_up().await?;
-        Ok(subscription)
+        })
     }
 
     /// Whether the next update is here already: getting it takes no look at the log.
@@ -137,7 +139,26 @@ impl Subscription {
         }
     }
 
+    /// The next event, if there is one already. It does not wait for what happens next.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the log cannot be read. Calling again goes on where it was.
+    pub async fn try_next_event(&mut self) -> Result<Option<Arc<Event>>, EngineError> {
+        loop {
+            match self.ready.pop_front() {
+                Some(Update::Event(event)) => return Ok(Some(event)),
+                Some(Update::Delta(_)) => {}
+                None if self.behind => self.read_events().await?,
+                None => return Ok(None),
+            }
+        }
+    }
+
     async fn advance(&mut self, hearing: Hearing) -> Result<Update, EngineError> {
+        if hearing == Hearing::All && !self.picked_up {
+            self.pick_up().await?;
+            self.picked_up = true;
+        }
         loop {
             if let Some(update) = self.ready.pop_front() {
                 return Ok(update);
@@ -219,6 +240,11 @@ impl Subscription {
         let page = self.engine.parts().store.log.read(&self.session, self.next, PAGE).await?;
         self.behind = page.len() == PAGE;
         self.look = None;
+        if page.is_empty()
+            && self.engine.parts().store.directory.find(&self.session).await?.is_none()
+        {
+            return Err(Reject::NotFound { session: self.session.clone() }.into());
+        }
         for event in page {
             self.next = event.seq.next();
             self.follow(&event);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use jsonschema::Validator;
+use roundtable_core::context_request::{MAX_QUESTION, MAX_REASON};
 use roundtable_core::delegation::{MAX_AGENT, MAX_MISSION, MAX_RATIONALE};
 use roundtable_ports::{DynTool, ToolSpec};
 use serde_json::{Value, json};
@@ -84,15 +85,15 @@ fn short(text: &str) -> String {
 
 /// The tool with this name that the core carries out itself.
 fn own(name: &str) -> Option<&'static Arc<ToolSpec>> {
-    static OWN: LazyLock<[Arc<ToolSpec>; 2]> =
-        LazyLock::new(|| [request_context(), delegate()].map(Arc::new));
+    static OWN: LazyLock<[Arc<ToolSpec>; 3]> =
+        LazyLock::new(|| [request_context(), delegate(), ask()].map(Arc::new));
     OWN.iter().find(|spec| spec.name == name)
 }
 
 fn request_context() -> ToolSpec {
     let properties = json!({
-        "query": text(1000),
-        "reason": text(500),
+        "query": text(MAX_QUESTION),
+        "reason": text(MAX_REASON),
         "priority": { "enum": ["required", "optional"], "default": "required" }
     });
     carried_out_here(
@@ -121,6 +122,23 @@ fn delegate() -> ToolSpec {
             "type": "object",
             "properties": properties,
             "required": ["agent", "mission"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn ask() -> ToolSpec {
+    let properties = json!({
+        "question": text(MAX_QUESTION),
+        "reason": { "type": "string", "maxLength": MAX_REASON }
+    });
+    carried_out_here(
+        "ask",
+        "Ask the person you work for one question and wait for the answer. Use it only when you cannot go on without the answer.",
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": ["question"],
             "additionalProperties": false
         }),
     )

@@ -11,15 +11,22 @@
 //! takes over on processors without them. Files are read, not mapped: a file that shrinks under a
 //! mapping kills the process, and the copy is needed anyway.
 
+#[cfg(feature = "models")]
 pub mod embed;
+#[cfg(feature = "models")]
 mod generate;
+#[cfg_attr(not(feature = "models"), allow(dead_code, reason = "the search needs a few kernels"))]
 mod kernel;
 pub mod search;
+#[cfg(feature = "models")]
 mod tokens;
+#[cfg(feature = "models")]
 mod weights;
 
+#[cfg(feature = "models")]
 pub use generate::{
     Finish, FinishReason, GenerateError, Generation, Generator, Listener, Mask, MaskError, Message,
     Options, Request, Role, Sampling, Shape, StartError, Trust,
 };
+#[cfg(feature = "models")]
 pub use weights::{LoadError, SMOLLM2_FILE, SMOLLM2_SHA256};

@@ -7,20 +7,38 @@
 //!
 //! Nothing here reads the environment: keys and addresses come in as values.
 
+#[cfg(feature = "vendors")]
 pub mod catalog;
+#[cfg(feature = "vendors")]
 mod fallback;
+#[cfg(feature = "vendors")]
 mod http;
 pub mod local;
+#[cfg(feature = "vendors")]
 pub mod output;
+#[cfg(feature = "vendors")]
 pub mod price;
+#[cfg(feature = "vendors")]
 mod retry;
 pub mod scripted;
+#[cfg(feature = "vendors")]
 mod secret;
+#[cfg(feature = "vendors")]
+mod vendor_model;
+#[cfg(feature = "vendors")]
 pub mod window;
+#[cfg(feature = "vendors")]
 pub mod wire;
 
-pub use catalog::{Catalog, CatalogError, Endpoint, Profile, Tuning};
+#[cfg(feature = "vendors")]
+pub use catalog::{Catalog, CatalogError, Endpoint, Environment, Profile, Tuning};
+#[cfg(feature = "vendors")]
 pub use fallback::Fallback;
+#[cfg(feature = "vendors")]
 pub use http::{Caps, ClientError, HttpModel, Timeouts};
+#[cfg(feature = "vendors")]
 pub use retry::{Retry, RetryPolicy};
+#[cfg(feature = "vendors")]
 pub use secret::Secret;
+#[cfg(feature = "vendors")]
+pub use vendor_model::VendorModel;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use jsonschema::Validator;
 use roundtable_core::event::StopReason;
-use roundtable_core::{json, mend};
+use roundtable_core::{extract_json, json};
 use roundtable_ports::{Chunk, ModelError, ModelRequest, ToolChoice};
 use serde_json::Value;
 
@@ -209,7 +209,7 @@ impl Shaper {
         if stop == StopReason::MaxTokens {
             return Err(ModelError::Broken("the data was cut off at the token limit".to_owned()));
         }
-        let given = self.given.clone().or_else(|| mend(&self.text));
+        let given = self.given.clone().or_else(|| extract_json(&self.text));
         let Some(given) = given else {
             return Err(ModelError::Broken("the answer is not JSON".to_owned()));
         };

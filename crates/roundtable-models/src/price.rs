@@ -83,7 +83,7 @@ impl PriceTable {
     }
 
     /// The most that tokens can cost: what a budget sets aside before a call.
-    pub fn most(&self) -> Price {
+    pub fn ceiling(&self) -> Price {
         let all = [Some(self.base), self.long.map(|long| long.rates)];
         let rates = all.iter().flatten();
         let input = rates.clone().map(|rates| rates.input.max(rates.written.unwrap_or(0)));
@@ -129,7 +129,7 @@ mod tests {
         let table = table("base = { input = 3, output = 15, cached = 0.3, written = 3.75 }");
         assert_eq!(table.cost(&tally(1000, 100, 0, 0)), 3000 + 1500);
         assert_eq!(table.cost(&tally(1000, 0, 400, 100)), 500 * 3 + 120 + 375);
-        assert_eq!(table.most(), Price { input: 3_750_000, output: 15_000_000 });
+        assert_eq!(table.ceiling(), Price { input: 3_750_000, output: 15_000_000 });
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
         );
         assert_eq!(table.cost(&tally(200, 0, 0, 0)), 250);
         assert_eq!(table.cost(&tally(201, 0, 0, 0)), 503);
-        assert_eq!(table.most(), Price { input: 2_500_000, output: 15_000_000 });
+        assert_eq!(table.ceiling(), Price { input: 2_500_000, output: 15_000_000 });
     }
 
     #[test]

@@ -20,10 +20,10 @@ pub use job::{Job, JobError, JobRequest};
 pub use model::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelStream, ToolChoice};
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
-    Allowances, Answered, Batch, Bell, CRASH_WINDOW, CommandKey, CommandRecord, Crash, Crashes,
-    Directory, Drafts, FoundVector, Holdings, Inbox, LeaseError, Leases, Listed, LogError,
-    MOST_CRASHES, NewVector, Owner, Ownership, Posted, Quotas, Receipt, Rings, Selection,
-    SessionLog, Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
+    Allowances, Answered, Batch, Bell, CRASH_LIMIT, CRASH_WINDOW, CommandKey, CommandRecord, Crash,
+    Crashes, Directory, Drafts, FoundVector, Holdings, Inbox, LeaseError, Leases, Listed, LogError,
+    NewVector, Owner, Ownership, Posted, Quotas, Receipt, Rings, Selection, SessionLog, Snapshot,
+    Store, VectorScope, VectorSearch, Vectors, VectorsError,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

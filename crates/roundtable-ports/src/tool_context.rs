@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
+use futures_util::stream::BoxStream;
 use jiff::Timestamp;
 use roundtable_core::budget::{Limits, Spend};
-use roundtable_core::event::{Event, NestedPrompt, Seq, TurnOutcome};
+use roundtable_core::event::{NestedPrompt, TurnOutcome};
 use roundtable_core::id::{SessionId, ToolCallId, TurnId};
 use roundtable_core::prompt::{MissingParameter, Params, Prompt, RenderedPrompt};
 use roundtable_core::scope::Scope;
+use roundtable_core::window::ReceivedMessage;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -56,13 +58,13 @@ pub trait Adapter: Send + Sync {
     ) -> Result<Evaluation, EvaluateError>;
 }
 
-/// Read access to the session.
-#[async_trait]
+/// Read access to the session, as the agent that calls has it: a tool cannot tell it what it did not
+/// receive.
 pub trait SessionReader: Send + Sync {
     /// Its id.
     fn id(&self) -> &SessionId;
-    /// Committed events from this position on.
-    async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>, LogError>;
+    /// The messages that the agent has received, round by round.
+    fn messages(&self) -> BoxStream<'_, Result<ReceivedMessage, LogError>>;
 }
 
 /// The way from handlers to the session's writer. One per session; handlers use [`EventBus`].
@@ -240,5 +242,19 @@ impl ToolContext {
         scope: RunScope,
     ) -> Self {
         Self { prompt, rendered_prompt, adapter, session, event_bus, scope }
+    }
+
+    /// Runs a prompt as a child turn of this call: [`Adapter::evaluate`] with the context's own bus
+    /// and session.
+    ///
+    /// # Errors
+    /// [`EvaluateError`] when the prompt lacks a parameter, the session refuses it, or the engine is
+    /// stopping.
+    pub async fn evaluate(
+        &self,
+        prompt: &Prompt,
+        params: &Params,
+    ) -> Result<Evaluation, EvaluateError> {
+        self.adapter.evaluate(prompt, params, &self.event_bus, &self.session).await
     }
 }

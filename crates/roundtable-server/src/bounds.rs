@@ -6,20 +6,20 @@ use axum::extract::{Query, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::openapi::{Operation, Param};
+use crate::openapi::{Description, Param};
 use crate::problem::Problem;
 
 /// How long each parameter of a route may be.
 #[derive(Clone)]
-pub(crate) struct Bounds(Arc<[(&'static str, &'static str, usize)]>);
+pub(crate) struct Bounds(Arc<[(&'static str, String, usize)]>);
 
 impl Bounds {
-    pub fn of(operation: &Operation) -> Self {
+    pub fn of(description: &Description) -> Self {
         let bound = |param: &Param| {
             let limit = param.schema.get("maxLength")?.as_u64()?;
-            Some((param.place, param.name, usize::try_from(limit).ok()?))
+            Some((param.place, param.name.clone(), usize::try_from(limit).ok()?))
         };
-        Self(operation.params.iter().filter_map(bound).collect())
+        Self(description.params.iter().filter_map(bound).collect())
     }
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
@@ -34,7 +34,7 @@ impl Bounds {
                     .map(|(_, it)| it.chars().count())
                     .max(),
                 "header" => {
-                    request.headers().get_all(*name).iter().map(http::HeaderValue::len).max()
+                    request.headers().get_all(name).iter().map(http::HeaderValue::len).max()
                 }
                 // A part of the path that is too long is not an id, so nothing is found.
                 _ => None,

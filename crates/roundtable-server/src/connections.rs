@@ -186,7 +186,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn f21_a_stuck_reader_that_reads_again_finds_the_end_event_as_the_last_thing() {
         let model = ScriptedModel::new(Script::default());
-        let engine = Engine::builder().model("scripted", model).clock(PausedClock::starting(0));
+        let engine =
+            Engine::builder().custom_model("scripted", model).clock(PausedClock::starting(0));
         let engine = engine.build().await.unwrap();
         let session = engine.chat("x").agent("Ann").open().await.unwrap();
         for _ in 0..20 {

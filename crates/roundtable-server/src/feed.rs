@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use http::StatusCode;
 use jiff::Timestamp;
+use roundtable::core::Reject;
 use roundtable::core::event::{Body, Event, Seq, SessionEvent, TurnEvent};
 use roundtable::core::id::{AgentId, IterationId, SessionId, TurnId};
 use roundtable::core::session::Status;
-use roundtable::driver::{Delta, EngineError, Subscription, Update};
+use roundtable::driver::{DELETED, Delta, EngineError, Subscription, Update};
 use roundtable::{Session, Since};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -66,6 +67,8 @@ impl Position {
 pub(crate) enum Reason {
     /// The session is over.
     Completed,
+    /// The session was deleted.
+    Deleted,
     /// The reader took too long.
     Slow,
     /// The reader's token was revoked.
@@ -109,8 +112,8 @@ pub(crate) struct Feed {
     head: Seq,
     /// When it was given something.
     handed: Option<Timestamp>,
-    /// Whether that was the last event of the session.
-    completed: bool,
+    /// Why that was the last event of the session, if it was.
+    last: Option<Reason>,
     over: bool,
     /// One of the streams that the caller may read.
     _stream: Stream,
@@ -149,7 +152,7 @@ impl Feed {
             seen,
             head: listed.head,
             handed: None,
-            completed: false,
+            last: None,
             over: false,
             _stream: stream,
             _seat: seat,
@@ -161,10 +164,10 @@ impl Feed {
         if self.over {
             return None;
         }
-        let frame = match (self.completed, self.is_slow()) {
-            (true, _) => self.end(Reason::Completed),
-            (false, true) => self.end(Reason::Slow),
-            (false, false) => self.wait().await,
+        let frame = match (self.last, self.is_slow()) {
+            (Some(reason), _) => self.end(reason),
+            (None, true) => self.end(Reason::Slow),
+            (None, false) => self.wait().await,
         };
         self.handed = Some(self.app.sessions.clock().now());
         Some(frame)
@@ -186,14 +189,22 @@ impl Feed {
                 {
                     self.speakers.retain(|_, speaker| speaker.turn != *ended);
                 }
-                self.completed =
-                    matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }));
+                self.last = match &event.body {
+                    Body::Session(SessionEvent::SessionCompleted { reason })
+                        if reason == DELETED =>
+                    {
+                        Some(Reason::Deleted)
+                    }
+                    Body::Session(SessionEvent::SessionCompleted { .. }) => Some(Reason::Completed),
+                    _ => None,
+                };
                 Frame::Event(event)
             }
             Ok(Update::Delta(delta)) => {
                 let speaker = self.speaker(&delta.iteration).await;
                 Frame::Delta(delta, speaker)
             }
+            Err(EngineError::Reject(Reject::NotFound { .. })) => self.end(Reason::Deleted),
             Err(EngineError::Stopping) => self.end(Reason::Stopping),
             Err(_) => self.end(Reason::Unavailable),
         }
@@ -280,7 +291,7 @@ mod tests {
     /// A feed of a session with a few events.
     async fn feed() -> (Feed, roundtable::Session, Engine) {
         let engine = Engine::builder()
-            .model("scripted", ScriptedModel::new(Script::default()))
+            .custom_model("scripted", ScriptedModel::new(Script::default()))
             .clock(PausedClock::starting(0))
             .build();
         let engine = engine.await.unwrap();

@@ -5,8 +5,6 @@
 //! restart and after one, and takes the answer; whoever drives the session commits it, once.
 
 use async_trait::async_trait;
-use roundtable::Since;
-use roundtable::core::agent::Agent;
 pub use roundtable::core::agent::HOST;
 use roundtable::core::id::{AgentId, IterationId};
 use roundtable::core::message::{Message, Role};
@@ -43,27 +41,6 @@ pub(crate) async fn find(debate: &Debate) -> Result<Option<HostTurn>, Problem> {
         agent_name: agent.map(|agent| agent.name.clone()).unwrap_or_default(),
         prompt: text(&prompt),
     }))
-}
-
-/// Waits until a turn of a debate waits. Never done where no agent speaks through the caller.
-pub(crate) async fn wait_for(debate: &Debate) {
-    let session = debate.session();
-    let is_host = |agent: &Agent| agent.model == HOST;
-    if let Ok(mut state) = session.state().await
-        && state.agents.iter().any(is_host)
-        && let Ok(mut updates) = session.updates(Since::After(state.head)).await
-    {
-        while state.host_turns().next().is_none() {
-            let (Ok(_), Ok(next)) = (updates.next_event().await, session.state().await) else {
-                break;
-            };
-            state = next;
-        }
-        if state.host_turns().next().is_some() {
-            return;
-        }
-    }
-    std::future::pending().await
 }
 
 /// The model of whoever calls, to be registered with the engine as [`HOST`].

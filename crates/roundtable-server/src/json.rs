@@ -9,25 +9,12 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use roundtable::core::json::MAX_LEVELS;
-use schemars::JsonSchema;
-use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, de};
 use serde_json::{Map, Number, Value};
 
-use crate::app::{App, Limits};
+use crate::app::Limits;
 use crate::problem::Problem;
-use crate::schema::Misfit;
-
-/// A body of a known form.
-pub(crate) fn fit<T: DeserializeOwned + JsonSchema + 'static>(
-    app: &App,
-    value: &Value,
-) -> Result<T, Problem> {
-    app.schemas.read(value).map_err(|Misfit { reason, what }| {
-        let what = format!("invalid body: {what}; GET /openapi.json describes it");
-        Problem::bad_request(reason, what)
-    })
-}
 
 /// Reads a body that is not too long and does not take too long. One that says how long it is need not
 /// even be sent.

@@ -1,17 +1,12 @@
 //! Idempotency keys: the same key with the same body returns the first outcome, with another body it is
 //! refused. The key is recorded in the commit of what it did, so a crash changes nothing about that.
 
-use axum::extract::{FromRequest, Request};
 use http::HeaderMap;
 use roundtable::core::digest::Digest;
 use roundtable::core::id::{CommandId, SessionId};
 use roundtable::ports::CommandKey;
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::app::App;
-use crate::json::{self, fit};
 use crate::openapi::Param;
 use crate::problem::Problem;
 
@@ -29,9 +24,9 @@ pub(crate) fn param() -> Param {
     Param::header("Idempotency-Key", what, LONGEST)
 }
 
-/// What an input asks for. A key stands for an operation and its body.
-pub(crate) trait Input: DeserializeOwned + JsonSchema + 'static {
-    const OPERATION: &'static str;
+/// The key in the header of a request. One that is not a text is refused as an empty one is.
+pub(crate) fn header(headers: &HeaderMap) -> Option<String> {
+    headers.get(HEADER).map(|value| value.to_str().unwrap_or_default().to_owned())
 }
 
 /// A key, and the request that it stands for.
@@ -42,29 +37,22 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a request: in its header, or else in a field of its body.
-    pub fn of<T: Input>(
-        headers: Option<&HeaderMap>,
-        body: &Value,
+    /// The key of a request: one that the transport carries, or else a field of its input. It stands
+    /// for an operation and its input; the session belongs to neither.
+    pub fn of(
+        operation: &str,
+        carried: Option<&str>,
+        fields: &Map<String, Value>,
     ) -> Result<Option<Self>, Problem> {
-        let header = headers.and_then(|headers| headers.get(HEADER));
-        let field = body.get(FIELD).and_then(Value::as_str);
-        let text = match (header, field) {
-            (Some(header), _) => header.to_str().unwrap_or_default(),
-            (None, Some(field)) => field,
-            (None, None) => return Ok(None),
-        };
+        let field = fields.get(FIELD).and_then(Value::as_str);
+        let Some(text) = carried.or(field) else { return Ok(None) };
         if text.is_empty() || text.chars().count() > LONGEST || text.chars().any(char::is_control) {
             let what = "an idempotency key has 1 to 200 characters; choose another, or send none";
             return Err(Problem::bad_request("invalid", what));
         }
-        let mut body = body.clone();
-        if let Value::Object(fields) = &mut body {
-            // It names the debate over MCP, as the path does over HTTP; the key belongs to the debate.
-            fields.remove(FIELD);
-            fields.remove("sessionId");
-        }
-        let digest = Digest::of_json(&json!([T::OPERATION, body]));
+        let mut fields = fields.clone();
+        fields.remove(FIELD);
+        let digest = Digest::of_json(&json!([operation, fields]));
         Ok(Some(Self { text: text.to_owned(), digest }))
     }
 
@@ -80,22 +68,5 @@ impl Key {
 
     pub fn digest(&self) -> Digest {
         self.digest.clone()
-    }
-}
-
-/// The body of a request and its key.
-pub(crate) struct Keyed<T> {
-    pub asked: T,
-    pub key: Option<Key>,
-}
-
-impl<T: Input> FromRequest<App> for Keyed<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let value = json::parse(&json::read(&parts.headers, body, &app.limits).await?)?;
-        let asked = fit(app, &value)?;
-        Ok(Self { asked, key: Key::of::<T>(Some(&parts.headers), &value)? })
     }
 }

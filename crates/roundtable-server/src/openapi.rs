@@ -29,29 +29,46 @@ pub(crate) enum Answer {
     Events,
 }
 
-/// Something that is said in an address or in a header.
+/// A parameter in the path, the query or a header.
 pub(crate) struct Param {
-    pub name: &'static str,
+    pub name: String,
     pub place: &'static str,
-    pub what: &'static str,
+    pub what: String,
     pub schema: Value,
+    required: bool,
 }
 
 impl Param {
+    fn new(name: &str, place: &'static str, what: impl Into<String>, schema: Value) -> Self {
+        let required = place == "path";
+        Self { name: name.to_owned(), place, what: what.into(), schema, required }
+    }
+
     /// A part of the path that is an id.
-    pub fn id(name: &'static str, what: &'static str) -> Self {
+    pub fn id(name: &str, what: impl Into<String>) -> Self {
         let schema =
             json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "maxLength": ID });
-        Self { name, place: "path", what, schema }
+        Self::new(name, "path", what, schema)
     }
 
-    pub fn query(name: &'static str, what: &'static str, schema: Value) -> Self {
-        Self { name, place: "query", what, schema }
+    /// A part of the path that is a number, from 1.
+    pub fn number(name: &str, what: impl Into<String>) -> Self {
+        let schema = json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX });
+        Self::new(name, "path", what, schema)
     }
 
-    pub fn header(name: &'static str, what: &'static str, limit: usize) -> Self {
-        let schema = json!({ "type": "string", "maxLength": limit });
-        Self { name, place: "header", what, schema }
+    pub fn query(name: &str, what: impl Into<String>, schema: Value) -> Self {
+        Self::new(name, "query", what, schema)
+    }
+
+    pub fn header(name: &str, what: impl Into<String>, limit: usize) -> Self {
+        Self::new(name, "header", what, json!({ "type": "string", "maxLength": limit }))
+    }
+
+    /// The same, required or not.
+    #[must_use]
+    pub fn required(self, required: bool) -> Self {
+        Self { required, ..self }
     }
 
     fn describe(&self) -> Value {
@@ -59,21 +76,21 @@ impl Param {
             "name": self.name,
             "in": self.place,
             "description": self.what,
-            "required": self.place == "path",
+            "required": self.required,
             "schema": self.schema,
         })
     }
 }
 
 /// What there is to know of a route.
-pub(crate) struct Operation {
+pub(crate) struct Description {
     pub id: &'static str,
     pub what: &'static str,
     pub params: Vec<Param>,
     pub body: Option<SchemaOf>,
     pub answer: Answer,
     /// What else can come of it, besides what can come of every route.
-    pub problems: &'static [(u16, &'static str)],
+    pub problems: Vec<(u16, &'static str)>,
 }
 
 /// How schemas are made for others: without formats that only Rust knows, which make clients in
@@ -120,7 +137,7 @@ pub(crate) fn document() -> Value {
 }
 
 fn describe(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let operation = &route.operation;
+    let operation = &route.description;
     let mut described = json!({
         "operationId": operation.id,
         "summary": operation.what,
@@ -140,7 +157,7 @@ fn describe(route: &Route, generator: &mut SchemaGenerator) -> Value {
 fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let problem = generator.subschema_for::<ProblemBody>();
     let problem = json!({ "application/json": { "schema": problem } });
-    let mut responses = match route.operation.answer {
+    let mut responses = match route.description.answer {
         Answer::Json(schema) => {
             let content = json!({ "application/json": { "schema": schema(generator) } });
             json!({ "200": { "description": "What was asked for.", "content": content } })
@@ -169,7 +186,7 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
         (403, "The name or the page is none of the server's."),
         (503, "The server is stopping, or the store is out of reach."),
     ];
-    let all = route.operation.problems.iter().chain(bodies).chain(known).chain(&always);
+    let all = route.description.problems.iter().chain(bodies).chain(known).chain(&always);
     for (status, what) in all {
         responses[status.to_string()] = json!({ "description": what, "content": problem });
     }

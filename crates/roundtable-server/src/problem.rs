@@ -132,13 +132,21 @@ impl From<Error> for Problem {
         match error {
             Error::Engine(error) => error.into(),
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
-            Error::Import(error) => Self::bad_request("invalid", error.to_string()),
             Error::Delete(error) => Self::new(StatusCode::CONFLICT, "conflict", error.to_string()),
+            Error::Import(error) => Self::bad_request("invalid", error.to_string()),
+            error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
+                Self::bad_request("invalid", error.to_string())
+            }
             // It names files of the server.
             Error::Open(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal",
                 "The server cannot use its data directory. Ask its operator to run `roundtable sessions`, which shows the cause",
+            ),
+            _ => Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "The server failed. Ask its operator to look at its log",
             ),
         }
     }
@@ -156,12 +164,13 @@ impl From<EngineError> for Problem {
             EngineError::BeyondEnd { head, .. } => {
                 of(StatusCode::CONFLICT, "beyond_end").with("head", head.0)
             }
-            EngineError::CannotPlay { .. } => of(StatusCode::CONFLICT, "cannot_play"),
+            EngineError::MissingDependency { .. } => of(StatusCode::CONFLICT, "cannot_play"),
             EngineError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             EngineError::Lease(LeaseError::Held { .. } | LeaseError::Suspect) => {
                 of(StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
             EngineError::Lease(LeaseError::Parked { reason }) => Self::parked(&reason),
+            EngineError::Forked { .. } => of(StatusCode::CONFLICT, "forked"),
             EngineError::Crashed => of(StatusCode::INTERNAL_SERVER_ERROR, "crashed"),
             EngineError::Lease(LeaseError::Unavailable(_)) => Self::unavailable(),
             EngineError::Log(LogError::Damaged { .. }) => {
@@ -181,6 +190,7 @@ impl From<EngineError> for Problem {
             | EngineError::ToolTwice { .. } => {
                 of(StatusCode::INTERNAL_SERVER_ERROR, "configuration")
             }
+            _ => of(StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 }

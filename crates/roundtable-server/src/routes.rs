@@ -14,7 +14,9 @@ use crate::bounds::{self, Bounds};
 use crate::gate::{self, Gate};
 use crate::http as api;
 use crate::mcp::{self, McpService};
-use crate::openapi::Operation;
+use crate::openapi::Description;
+use crate::operation::Operation;
+use crate::operations;
 use crate::problem::Problem;
 
 /// Who may use a route.
@@ -31,28 +33,22 @@ pub(crate) struct Route {
     pub method: Method,
     pub path: &'static str,
     pub door: Door,
-    pub operation: Operation,
+    pub description: Description,
     pub handler: MethodRouter<App>,
 }
 
 /// All routes.
 pub(crate) fn all() -> Vec<Route> {
-    let groups = [
-        api::health::routes(),
-        api::session::routes(),
-        api::turn::routes(),
-        api::context::routes(),
-        api::debate::routes(),
-        mcp::routes(),
-    ];
-    groups.into_iter().flatten().collect()
+    let by_hand = [api::health::routes(), api::events::routes(), mcp::routes()];
+    let made = operations::all().iter().filter_map(Operation::route);
+    by_hand.into_iter().flatten().chain(made).collect()
 }
 
 /// The routes behind the gate.
 pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
     let mut router = Router::new();
-    for Route { path, door, handler, operation, .. } in all() {
-        let handler = handler.layer(from_fn_with_state(Bounds::of(&operation), bounds::check));
+    for Route { path, door, handler, description, .. } in all() {
+        let handler = handler.layer(from_fn_with_state(Bounds::of(&description), bounds::check));
         let handler = match door {
             Door::Open => handler,
             Door::Known => handler.layer(from_fn_with_state(app.clone(), access::authenticate)),

@@ -16,12 +16,6 @@ use crate::openapi::schema_settings;
 /// How many characters an id may have.
 pub(crate) const ID: usize = 64;
 
-/// How many characters a date may have.
-pub(crate) const DATE: usize = 64;
-
-/// How many characters the topic filter of a list may have.
-pub(crate) const FILTER: usize = 1000;
-
 /// Why an input is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misfit {
@@ -132,7 +126,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::debate::ask::{About, Debates, GoOn, Start};
+    use crate::debate::ask::{ContinueRequest, DebatesQuery, StartRequest};
 
     fn refused<T: DeserializeOwned + JsonSchema + std::fmt::Debug + 'static>(
         value: &Value,
@@ -145,28 +139,25 @@ mod tests {
     fn an_array_is_not_an_object_at_any_level() {
         let hint = "must not be an array; send an object with named fields";
         let invalid = |place: &str| ("invalid", format!("{place} {hint}"));
-        assert_eq!(refused::<Debates>(&json!([])), invalid("the input"));
-        assert_eq!(refused::<Start>(&json!(["Why?"])), invalid("the input"));
+        assert_eq!(refused::<DebatesQuery>(&json!([])), invalid("the input"));
+        assert_eq!(refused::<StartRequest>(&json!(["Why?"])), invalid("the input"));
         let nested = json!({ "contextResults": [["ctx_1", true, "x"]] });
-        assert_eq!(refused::<GoOn>(&nested), invalid("contextResults/0"));
-        let mut about = nested;
-        about["sessionId"] = json!("ses_1");
-        assert_eq!(refused::<About<GoOn>>(&about), invalid("contextResults/0"));
+        assert_eq!(refused::<ContinueRequest>(&nested), invalid("contextResults/0"));
         let budget = json!({ "topic": "Why?", "budget": [1, 2, 3] });
-        assert_eq!(refused::<Start>(&budget), invalid("budget"));
+        assert_eq!(refused::<StartRequest>(&budget), invalid("budget"));
         let perspective = json!({ "topic": "Why?", "perspectives": [["a", "b"]] });
-        assert_eq!(refused::<Start>(&perspective), invalid("perspectives/0"));
+        assert_eq!(refused::<StartRequest>(&perspective), invalid("perspectives/0"));
     }
 
     #[test]
     fn what_is_longer_than_documented_is_refused_with_its_place_and_without_its_value() {
         let described = json!({ "name": "Law", "description": "x".repeat(10_000) });
         let described = json!({ "topic": "Why?", "perspectives": [described] });
-        let (reason, what) = refused::<Start>(&described);
+        let (reason, what) = refused::<StartRequest>(&described);
         assert_eq!(reason, "invalid");
         assert_eq!(what, "perspectives/0/description has at most 2000 characters; shorten it");
         let many = json!({ "topic": "Why?", "perspectives": vec!["Law"; 11] });
-        let (reason, what) = refused::<Start>(&many);
+        let (reason, what) = refused::<StartRequest>(&many);
         assert_eq!(
             (reason, what.as_str()),
             ("too_many", "perspectives has at most 10 items; send fewer at once")
@@ -175,8 +166,8 @@ mod tests {
 
     #[test]
     fn what_is_valid_is_read() {
-        let value = json!({ "sessionId": "ses_1", "contextResults": [], "afterRound": null });
-        let read = Schemas::default().read::<About<GoOn>>(&value).expect("it is valid");
-        assert_eq!(read.session_id, "ses_1");
+        let value = json!({ "contextResults": [], "afterRound": 2 });
+        let read = Schemas::default().read::<ContinueRequest>(&value).expect("it is valid");
+        assert_eq!(read.after_round, Some(2));
     }
 }

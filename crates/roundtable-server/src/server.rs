@@ -16,6 +16,8 @@ use crate::app::{App, Approvals, Limits, Shared};
 use crate::connections;
 use crate::gate::Gate;
 use crate::mcp::{self, Mcp, McpService, Memory};
+use crate::operation::OperationInfo;
+use crate::operations;
 use crate::quota::{Admissions, Quotas};
 use crate::routes::{self, Door};
 use crate::schema::Schemas;
@@ -108,6 +110,11 @@ impl Server {
     /// Every route: method, path, and who may use it.
     pub fn routes() -> Vec<(Method, &'static str, Door)> {
         routes::all().into_iter().map(|route| (route.method, route.path, route.door)).collect()
+    }
+
+    /// Every operation, and what it is called on each transport.
+    pub fn operations() -> Vec<OperationInfo> {
+        operations::all().iter().map(OperationInfo::of).collect()
     }
 
     /// Serves until `shutdown` is there; then it takes nothing new and lets what waits end.

@@ -7,12 +7,16 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use http::Method;
 use http::request::Parts;
 use roundtable::core::Reject;
+use roundtable::core::event::Origin;
 use roundtable::core::id::SessionId;
-use roundtable::ports::{Clock, Listed, Quotas, Selection};
+use roundtable::core::input::Command;
+use roundtable::ports::{Clock, CommandKey, Listed, Quotas, Receipt, Selection};
 use roundtable::{Engine, Session};
 
 use crate::app::App;
 use crate::auth::Principal;
+use crate::key::Key;
+use crate::operation::SESSION;
 use crate::problem::Problem;
 
 /// What someone wants to do with a session.
@@ -51,7 +55,7 @@ impl FromRequestParts<App> for Authorized<SessionId> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|_| Problem::no_session(""))?;
-        let named = params.iter().find(|(name, _)| *name == "id").map(|(_, id)| id);
+        let named = params.iter().find(|(name, _)| *name == SESSION).map(|(_, id)| id);
         let action = if parts.method == Method::GET { Action::Read } else { Action::Change };
         // A route that does not ask who calls has no session, either.
         let principal = parts.extensions.get::<Principal>();
@@ -92,6 +96,45 @@ impl Sessions {
     /// A session.
     pub fn get(&self, session: &Authorized<SessionId>) -> Session {
         self.engine.session(&session.id)
+    }
+
+    /// The id of a message: the same for the same key, so that a repeated request is the same message.
+    pub fn message_id(&self, key: Option<&Key>, session: &SessionId) -> String {
+        match key {
+            Some(key) => format!("msg_{}", key.within(session).id.suffix()),
+            None => format!("msg_{}", self.engine.driver().parts().ids.fresh()),
+        }
+    }
+
+    /// The id of a fork, and the key under which it is made.
+    pub fn fork_id(
+        &self,
+        key: Option<&Key>,
+        origin: &SessionId,
+    ) -> Result<(SessionId, Option<CommandKey>), Problem> {
+        match key.map(|key| key.within(origin)) {
+            Some(key) => Ok((SessionId::derive("fork", &key.id), Some(key))),
+            None => Ok((self.engine.driver().fresh_session()?, None)),
+        }
+    }
+
+    /// Opens a session as a copy of another one's past.
+    pub async fn fork(
+        &self,
+        id: &SessionId,
+        origin: Origin,
+        key: Option<CommandKey>,
+    ) -> Result<Receipt, roundtable::Error> {
+        let (session, command) = (self.engine.session(id), Command::Fork { origin, agents: None });
+        match key {
+            Some(key) => session.command_keyed(command, key).await,
+            None => session.command(command).await,
+        }
+    }
+
+    /// Deletes a session for good.
+    pub async fn delete(&self, session: &Authorized<SessionId>) -> Result<(), roundtable::Error> {
+        self.engine.delete(&session.id).await
     }
 
     /// The newest of the caller's sessions that are asked for.

@@ -11,6 +11,7 @@ use http::{HeaderMap, StatusCode};
 use roundtable::core::id::SessionId;
 use serde_json::json;
 
+use crate::camel;
 use crate::feed::{Feed, Frame, Position, Reason};
 use crate::problem::Problem;
 
@@ -49,8 +50,8 @@ pub(crate) fn respond(session: &SessionId, feed: Option<Feed>) -> Response {
 fn encode(session: &SessionId, frame: &Frame) -> Event {
     match frame {
         Frame::Event(event) => {
-            let data = serde_json::to_string(event.as_ref()).unwrap_or_default();
-            Event::default().id(Position::name(session, event.seq)).data(data)
+            let data = camel::event(event);
+            Event::default().id(Position::name(session, event.seq)).data(data.to_string())
         }
         Frame::Delta(delta, speaker) => {
             let data = json!({
@@ -75,6 +76,7 @@ fn encode(session: &SessionId, frame: &Frame) -> Event {
 fn word(reason: Reason) -> &'static str {
     match reason {
         Reason::Completed => "completed",
+        Reason::Deleted => "deleted",
         Reason::Slow => "slow",
         Reason::Revoked => "revoked",
         Reason::Stopping => "stopping",

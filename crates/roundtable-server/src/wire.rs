@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::camel::object;
 use crate::problem::Problem;
 
 /// What kind of session it is.
@@ -75,6 +76,10 @@ pub(crate) struct SessionSummary {
     /// The topic or title.
     pub topic: String,
     pub status: Status,
+    /// Whether it is archived.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub archived: bool,
     /// How many rounds are finished.
     pub rounds_completed: u32,
     /// How many rounds are finished: the same number as `roundsCompleted`, as in every answer.
@@ -101,6 +106,7 @@ impl SessionSummary {
             kind: listed.summary.kind.clone(),
             topic: listed.summary.topic.clone(),
             status: listed.summary.status.into(),
+            archived: listed.summary.archived,
             rounds_completed: listed.summary.rounds_completed,
             current_round: listed.summary.rounds_completed,
             events: listed.head,
@@ -140,7 +146,9 @@ impl SessionDetail {
         };
         Self {
             summary: SessionSummary {
+                topic: state.title().to_owned(),
                 status: state.status.into(),
+                archived: state.archived,
                 rounds_completed: state.rounds_completed,
                 current_round: state.rounds_completed,
                 events: state.head,
@@ -185,10 +193,14 @@ pub(crate) struct Usage {
 impl Usage {
     pub fn of(spent: Spent) -> Self {
         let Spent { calls, tokens, cost, estimated } = spent;
-        #[expect(clippy::cast_precision_loss, reason = "dollars for people")]
-        let cost = cost.map(|cost| cost as f64 / 1e6);
-        Self { calls, tokens, cost, estimated }
+        Self { calls, tokens, cost: cost.map(dollars), estimated }
     }
+}
+
+/// Millionths of a dollar as dollars.
+#[expect(clippy::cast_precision_loss, reason = "dollars for people")]
+pub(crate) fn dollars(cost: u64) -> f64 {
+    cost as f64 / 1e6
 }
 
 /// Whether a session can go on without an answer.
@@ -403,14 +415,7 @@ impl Iteration {
             tool_calls: iteration.tool_calls.iter().map(object).collect(),
             started_at: iteration.started_at,
             completed_at: iteration.completed_at,
-            metadata: iteration.metadata(),
+            metadata: object(&iteration.metadata()),
         }
-    }
-}
-
-fn object(value: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(object)) => object,
-        _ => Map::new(),
     }
 }

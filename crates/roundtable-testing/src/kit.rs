@@ -10,7 +10,7 @@ use roundtable_core::agent::Agent;
 use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
 use roundtable_core::event::{Body, Event, Opening, RoundEvent, Seq};
 use roundtable_core::id::{NodeId, SessionId};
-use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::input::{Command, Say};
 use roundtable_core::settings::Settings;
 use roundtable_core::stage::Name;
 use roundtable_engine::{Config, Engine, Parts, SessionHandle, Toolset};
@@ -117,15 +117,7 @@ pub fn say(session: &SessionId, message_id: &str, text: &str) -> Command {
 /// A message to a session.
 pub fn message(session: &SessionId, message_id: &str, text: &str) -> Say {
     let context = MessageContext::new(message_id, session, None).expect("a message id");
-    Say {
-        context,
-        sender: "User".to_owned(),
-        text: Some(text.to_owned()),
-        images: Vec::new(),
-        limits: None,
-        on_busy: OnBusy::Queue,
-        results: Vec::new(),
-    }
+    Say { text: Some(text.to_owned()), ..Say::new(context) }
 }
 
 /// The wish to go on without a message, with answers to what was asked.

@@ -5,6 +5,7 @@
 mod bell;
 mod clock;
 pub mod conformance;
+mod counting;
 mod ids;
 mod kit;
 mod model;
@@ -18,6 +19,7 @@ pub mod walk;
 
 pub use bell::BadBell;
 pub use clock::PausedClock;
+pub use counting::CountingLog;
 pub use ids::CountedIds;
 pub use kit::{Kit, agent, answer_to, events_until, go_on, message, opening, rounds, say, until};
 pub use model::{FnModel, RecordingModel};

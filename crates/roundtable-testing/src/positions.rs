@@ -1,8 +1,8 @@
 //! Positions that panels could take on a few questions, written for measuring how far panels agree:
 //! each question has several wordings of one view, and views that go elsewhere.
 
-use roundtable_core::debate::{Measure, Measured, Stance};
 use roundtable_core::id::AgentId;
+use roundtable_debate::{Measure, Measured, Stance};
 use roundtable_ports::Embedder;
 use serde::Deserialize;
 

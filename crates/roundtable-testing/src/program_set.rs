@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_core::debate::{Debate, Measuring};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::stage::Name;
+use roundtable_debate::{Debate, Measuring};
 use roundtable_models::local::HashedEmbedder;
 use roundtable_ports::{Embedder as _, Job, JobError, JobRequest};
 use serde_json::Value;

@@ -4,24 +4,27 @@
 //! there only for those who register it. `request_context` and `delegate` are no tools of this
 //! crate: the core carries them out itself.
 
-mod calculate;
 mod fact_check;
+#[cfg(any(feature = "fetch-url", feature = "mcp"))]
 mod fence;
+#[cfg(feature = "fetch-url")]
 pub mod fetch_url;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 mod now;
+#[cfg(any(feature = "fetch-url", feature = "mcp"))]
 mod tls;
 
 use std::sync::Arc;
 
 use roundtable_ports::{Clock, DynTool};
 
-pub use calculate::{Calculate, Calculation};
 pub use fact_check::{FactCheck, Quote};
+#[cfg(feature = "fetch-url")]
 pub use fetch_url::FetchUrl;
 pub use now::{Now, Whereabouts};
 
-/// The tools that need nothing and harm nobody: `calculate`, `fact_check`, `now`.
+/// The tools that need nothing and harm nobody: `fact_check`, `now`.
 pub fn builtin(clock: Arc<dyn Clock>) -> Vec<Arc<dyn DynTool>> {
-    vec![Arc::new(Calculate), Arc::new(FactCheck), Arc::new(Now::new(clock))]
+    vec![Arc::new(FactCheck), Arc::new(Now::new(clock))]
 }

@@ -1,17 +1,15 @@
 //! What a round came to.
 
-use std::collections::BTreeMap;
-
-use roundtable_core::Reject;
-use roundtable_core::context_request::{ContextRequest, Priority};
-use roundtable_core::event::{
-    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Seq, SessionEvent, Task,
-    TurnEvent, TurnOutcome,
-};
-use roundtable_core::id::{AgentId, RoundId, TurnId};
-use roundtable_engine::{EngineError, SessionHandle};
+use roundtable_core::context_request::ContextRequest;
+use roundtable_core::event::{RoundOutcome, TurnOutcome};
+use roundtable_core::id::AgentId;
+use roundtable_core::session::Status;
+use roundtable_core::window::{RoundRecord, Utterance};
+use roundtable_core::{Keep, Live, Reject};
 
 use crate::error::Result;
+use crate::reader::Reader;
+use crate::session::Session;
 
 /// What an agent came to in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +27,7 @@ pub struct Answer {
 pub struct RoundReport {
     /// The round's number.
     pub number: u32,
-    /// How it ended; nothing while it waits for someone to approve a tool call.
+    /// How it ended; nothing while it waits for someone to approve a tool call, or to answer an agent.
     pub outcome: Option<RoundOutcome>,
     /// What the agents said, in the order in which they were done.
     pub answers: Vec<Answer>,
@@ -37,116 +35,43 @@ pub struct RoundReport {
     pub requests: Vec<ContextRequest>,
 }
 
-/// Reads the log until the round that a message opened is over, or waits for a person: what is
-/// there already at once, and the rest as it happens.
-pub(crate) async fn collect(
-    handle: &SessionHandle,
-    after: Seq,
-    message_id: &str,
-) -> Result<RoundReport> {
-    let mut reading = Reading::new(message_id);
-    let mut from = after.next();
-    let log = &handle.engine().parts().store.log;
-    for event in log.read(handle.id(), from, PAGE).await.map_err(EngineError::from)? {
-        from = event.seq.next();
-        if reading.take(&event)? {
-            return Ok(reading.report);
-        }
-    }
-    let mut subscription = handle.subscribe(from).await?;
-    loop {
-        let event = subscription.next_event().await?;
-        if reading.take(&event)? {
-            return Ok(reading.report);
-        }
-    }
-}
-
-/// How much of the log is read before it is waited for.
-const PAGE: usize = 256;
-
-/// Whether a message will open no round, because the session ended first.
-fn is_dropped(event: &Event, message_id: &str) -> bool {
-    let Body::Session(SessionEvent::SessionInputDropped { message_id: dropped }) = &event.body
-    else {
-        return false;
-    };
-    dropped == message_id
-}
-
-struct Reading<'a> {
-    message_id: &'a str,
-    round: Option<RoundId>,
-    seats: BTreeMap<TurnId, AgentId>,
-    words: BTreeMap<TurnId, String>,
-    report: RoundReport,
-}
-
-impl<'a> Reading<'a> {
-    fn new(message_id: &'a str) -> Self {
-        let report =
-            RoundReport { number: 0, outcome: None, answers: Vec::new(), requests: Vec::new() };
-        Self { message_id, round: None, seats: BTreeMap::new(), words: BTreeMap::new(), report }
-    }
-
-    /// Takes an event in; true when there is nothing more to wait for.
-    fn take(&mut self, event: &Event) -> Result<bool> {
-        if is_dropped(event, self.message_id) {
-            let hint = "the message opened no round; open another session, or fork this one";
-            return Err(Reject::NotActive { status: "completed".into(), hint: hint.into() }.into());
-        }
-        Ok(self.read(event))
-    }
-
-    fn read(&mut self, event: &Event) -> bool {
-        if let Body::Round(RoundEvent::RoundOpened { number, input, .. }) = &event.body
-            && input.message_id() == self.message_id
-        {
-            self.round.clone_from(&event.place.round);
-            self.report.number = *number;
-        }
-        if self.round.is_none() || event.place.round != self.round {
-            return false;
-        }
-        match (&event.body, &event.place.turn) {
-            (Body::Turn(TurnEvent::TurnStarted { agent, task: Task::Seat { .. } }), Some(turn)) => {
-                self.seats.insert(turn.clone(), agent.clone());
-            }
-            (Body::Iteration(body), Some(turn)) => self.note_words(turn, body),
-            (Body::Turn(TurnEvent::TurnEnded { outcome, .. }), Some(turn)) => {
-                let text = self.words.remove(turn).unwrap_or_default();
-                let agent = self.seats.remove(turn);
-                let answer = agent.map(|agent| Answer { agent, outcome: outcome.clone(), text });
-                self.report.answers.extend(answer);
-            }
-            (Body::Context(ContextEvent::ContextRequested(request)), _) => {
-                self.report.requests.push(request.clone())
-            }
-            (Body::Round(RoundEvent::RoundClosed { outcome, .. }), _) => {
-                self.report.outcome = Some(*outcome);
-                return true;
-            }
-            _ => {}
-        }
-        self.waits_for_approval(event)
-    }
-
-    fn note_words(&mut self, turn: &TurnId, body: &IterationEvent) {
-        let text = match body {
-            IterationEvent::ModelCallFinished { text, .. } => text,
-            IterationEvent::ModelCallCancelled { partial, .. } => partial,
-            _ => return,
+impl RoundReport {
+    fn of(round: &RoundRecord) -> Self {
+        let answer = |turn: &Utterance| {
+            let (agent, text) = (turn.agent.clone(), turn.text.clone());
+            Some(Answer { agent, outcome: turn.outcome.clone()?, text })
         };
-        if !text.is_empty() {
-            self.words.insert(turn.clone(), text.clone());
+        Self {
+            number: round.number,
+            outcome: round.outcome,
+            answers: round.turns.iter().filter_map(answer).collect(),
+            requests: round.requests.clone(),
         }
     }
+}
 
-    fn waits_for_approval(&self, event: &Event) -> bool {
-        use roundtable_core::context_request::About;
-        let Body::Context(ContextEvent::ContextRequested(request)) = &event.body else {
-            return false;
-        };
-        request.priority == Priority::Required && matches!(request.about, About::Approval { .. })
+/// Reads until the round that a message opened is over, or waits for a person.
+pub(crate) async fn collect(session: &Session, message_id: &str) -> Result<RoundReport> {
+    let over = |live: &Live| live.session.is_over(message_id).then(|| report(live, message_id));
+    let mut reader = Reader::open(session, Keep::Window).await?;
+    if let Some(report) = reader.until(over).await? {
+        return Ok(report);
     }
+    // Many rounds may have followed, and then only the whole log knows it.
+    let reader = Reader::open(session, Keep::All).await?;
+    let now = reader.now();
+    report(now, message_id).ok_or_else(|| {
+        if now.session.status != Status::Completed {
+            let what = format!("message {message_id} was withdrawn before its round opened");
+            return Reject::Invalid { what }.into();
+        }
+        let hint = "the message opened no round; open another session, or fork this one";
+        Reject::NotActive { status: "completed".into(), hint: hint.into() }.into()
+    })
+}
+
+/// What the round that a message opened came to; nothing where it is not known.
+fn report(live: &Live, message_id: &str) -> Option<RoundReport> {
+    let own = |round: &&RoundRecord| round.context.message_id() == message_id;
+    live.window.rounds().rev().find(own).map(RoundReport::of)
 }

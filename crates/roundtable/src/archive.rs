@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use roundtable_backend::{SqliteArchive, SqliteStore};
-use roundtable_core::Reject;
-use roundtable_core::debate::{Folding, Record};
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::{NodeId, SessionId, TurnId};
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
+use roundtable_core::{Keep, Live, Reject};
+use roundtable_debate::Record;
 use roundtable_engine::{EngineError, UuidIds};
 use roundtable_ports::{Ids as _, Listed, LogError};
 
@@ -66,8 +66,8 @@ impl Archive {
     ///
     /// # Errors
     /// [`crate::Error`] when they cannot be read.
-    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
-        Ok(self.store.list(most).await.map_err(EngineError::from)?)
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+        Ok(self.store.list(limit).await.map_err(EngineError::from)?)
     }
 
     /// The newest sessions whose ids start with this text, which may leave out `ses_`.
@@ -108,9 +108,9 @@ impl Archive {
         &self,
         session: &SessionId,
         from: Seq,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Arc<Event>>> {
-        Ok(self.store.read(session, from, most).await.map_err(EngineError::from)?)
+        Ok(self.store.read(session, from, limit).await.map_err(EngineError::from)?)
     }
 
     /// All events of a session.
@@ -128,9 +128,9 @@ impl Archive {
     /// # Errors
     /// [`crate::Error`] when there is no such session, or its log cannot be read.
     pub async fn record(&self, session: &SessionId) -> Result<Option<Record>> {
-        let mut folding = Folding::new(session);
-        self.each(session, |event| folding.take(event)).await?;
-        Ok(folding.finish())
+        let mut live = Live::reader(session.clone(), &self.programs, Keep::All);
+        self.each(session, |event| live.apply(event)).await?;
+        Ok(Record::of(&live))
     }
 
     /// The state of a session: the fold of its log.

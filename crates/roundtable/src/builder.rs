@@ -1,17 +1,25 @@
 //! How an engine is put together.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "vendors")]
+use std::ffi::OsString;
+#[cfg(feature = "sqlite")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use roundtable_backend::{MemoryStore, SqliteStore};
+use roundtable_backend::MemoryStore;
+#[cfg(feature = "sqlite")]
+use roundtable_backend::SqliteStore;
+use roundtable_chat::Chat;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate, Measuring};
 use roundtable_core::id::NodeId;
 use roundtable_core::program::{Program, Programs};
 use roundtable_core::stage::Name;
+use roundtable_debate::{Debate, Measuring};
 use roundtable_engine::{Config, Parts, SystemClock, Toolset, UuidIds};
 use roundtable_models::local::HashedEmbedder;
+#[cfg(feature = "vendors")]
+use roundtable_models::{Catalog, Environment, VendorModel};
 use roundtable_ports::{Allowances, Clock, DynTool, Embedder, Ids, Job, Model, Store, Tool};
 
 use crate::debate::MeasureJob;
@@ -21,8 +29,14 @@ use crate::error::Result;
 /// What an engine will be made of.
 pub struct Builder {
     store: Option<Store>,
+    #[cfg(feature = "sqlite")]
     directory: Option<PathBuf>,
-    models: BTreeMap<String, Arc<dyn Model>>,
+    /// In the order in which they were registered: the first one is the default.
+    models: Vec<Registered>,
+    #[cfg(feature = "vendors")]
+    catalog: Option<Catalog>,
+    #[cfg(feature = "vendors")]
+    environment: Option<Environment>,
     defaults: Defaults,
     embedder: Arc<dyn Embedder>,
     tools: Vec<Arc<dyn DynTool>>,
@@ -33,17 +47,29 @@ pub struct Builder {
     config: Config,
 }
 
+/// A model to be registered.
+enum Registered {
+    #[cfg(feature = "vendors")]
+    Vendor(Box<VendorModel>),
+    Custom(String, Arc<dyn Model>),
+}
+
 /// The programs that come with the library.
 pub(crate) fn programs() -> Programs {
-    Programs::default().with(Debate)
+    Programs::default().with(Debate).with(Chat)
 }
 
 impl Default for Builder {
     fn default() -> Self {
         Self {
             store: None,
+            #[cfg(feature = "sqlite")]
             directory: None,
-            models: BTreeMap::new(),
+            models: Vec::new(),
+            #[cfg(feature = "vendors")]
+            catalog: None,
+            #[cfg(feature = "vendors")]
+            environment: None,
             defaults: Defaults::default(),
             embedder: Arc::new(HashedEmbedder::default()),
             tools: Vec::new(),
@@ -65,19 +91,49 @@ impl Builder {
     }
 
     /// Keeps sessions in this directory: durable, and shared with other processes that use it.
+    #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn sqlite(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Registers a model under the name that agents use. The first one is the default.
+    /// Registers a vendor's model by its reference, like `anthropic/claude-sonnet-4-5`; agents use
+    /// the same name. The key comes from the value ([`VendorModel::key`]), or else from the vendor's
+    /// own variable among those of [`Builder::env`]. The first model is the default.
+    #[cfg(feature = "vendors")]
     #[must_use]
-    pub fn model(mut self, name: &str, model: impl Model + 'static) -> Self {
-        if self.models.is_empty() {
-            name.clone_into(&mut self.defaults.model);
-        }
-        self.models.insert(name.to_owned(), Arc::new(model));
+    pub fn model(mut self, model: impl Into<VendorModel>) -> Self {
+        self.models.push(Registered::Vendor(Box::new(model.into())));
+        self
+    }
+
+    /// Registers a model that implements [`Model`] under the name that agents use. The first model is
+    /// the default.
+    #[must_use]
+    pub fn custom_model(mut self, name: &str, model: impl Model + 'static) -> Self {
+        self.models.push(Registered::Custom(name.to_owned(), Arc::new(model)));
+        self
+    }
+
+    /// Sets up vendors from these variables, usually `std::env::vars_os()`: their keys, URLs, headers
+    /// and proxies. Without a registered model, the vendor whose key is set answers with its default
+    /// model. The library itself never reads the environment of the process.
+    #[cfg(feature = "vendors")]
+    #[must_use]
+    pub fn env<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.environment = Some(Environment::of(variables));
+        self
+    }
+
+    /// Looks vendors up in this catalog instead of the one that is built in.
+    #[cfg(feature = "vendors")]
+    #[must_use]
+    pub fn catalog(mut self, catalog: Catalog) -> Self {
+        self.catalog = Some(catalog);
         self
     }
 
@@ -173,18 +229,19 @@ impl Builder {
     /// Starts the engine.
     ///
     /// # Errors
-    /// [`crate::Error`] when a tool has no valid schema, or the store does not take the engine.
+    /// [`crate::Error`] when a vendor's model cannot be set up, a tool has no valid schema, or the
+    /// store does not take the engine.
     pub async fn build(self) -> Result<Engine> {
-        let (store, permissions) = match (self.store, self.directory) {
-            (Some(store), _) => (store, Vec::new()),
-            (None, Some(directory)) => {
-                let store = SqliteStore::open(&directory)?;
-                let permissions = store.permission_notices().to_vec();
-                (Store::of(Arc::new(store)), permissions)
-            }
-            (None, None) => (Store::of(Arc::new(MemoryStore::new())), Vec::new()),
-        };
-        let defaults = Defaults { permissions, ..self.defaults };
+        #[cfg(feature = "sqlite")]
+        let builder = self.with_directory()?;
+        #[cfg(not(feature = "sqlite"))]
+        let builder = self;
+        builder.start().await
+    }
+
+    async fn start(mut self) -> Result<Engine> {
+        let models = self.build_models()?;
+        let store = self.store.unwrap_or_else(|| Store::of(Arc::new(MemoryStore::new())));
         let mut jobs = self.jobs;
         let measure = || -> Arc<dyn Job> { Arc::new(MeasureJob(self.embedder)) };
         jobs.entry(Measuring::JOB).or_insert_with(measure);
@@ -193,12 +250,70 @@ impl Builder {
             store,
             clock: self.clock,
             ids: self.ids,
-            models: self.models,
+            models,
             tools: Toolset::new(self.tools)?,
             programs: self.programs,
             jobs,
             config: self.config,
         };
-        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, defaults))
+        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))
+    }
+
+    /// A store of one's own comes before a directory.
+    #[cfg(feature = "sqlite")]
+    fn with_directory(mut self) -> Result<Self> {
+        if let (None, Some(directory)) = (&self.store, &self.directory) {
+            let store = SqliteStore::open(directory)?;
+            self.defaults.permissions = store.permission_notices().to_vec();
+            self.store = Some(Store::of(Arc::new(store)));
+        }
+        Ok(self)
+    }
+
+    /// The models by name; the first one becomes the default.
+    fn build_models(&mut self) -> Result<BTreeMap<String, Arc<dyn Model>>> {
+        let registered = std::mem::take(&mut self.models);
+        #[cfg(feature = "vendors")]
+        let registered = self.with_available(registered)?;
+        let mut models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+        for model in registered {
+            let (name, model): (String, Arc<dyn Model>) = match model {
+                Registered::Custom(name, model) => (name, model),
+                #[cfg(feature = "vendors")]
+                Registered::Vendor(model) => self.build_vendor(*model)?,
+            };
+            if models.is_empty() {
+                self.defaults.model.clone_from(&name);
+            }
+            models.insert(name, model);
+        }
+        Ok(models)
+    }
+
+    /// Without a registered model, the vendor whose key is in the environment answers.
+    #[cfg(feature = "vendors")]
+    fn with_available(&mut self, mut registered: Vec<Registered>) -> Result<Vec<Registered>> {
+        if let Some(environment) = self.environment.as_ref().filter(|_| registered.is_empty()) {
+            let reference = known(&mut self.catalog)?.available_model(environment)?;
+            registered.push(Registered::Vendor(Box::new(reference.into())));
+        }
+        Ok(registered)
+    }
+
+    #[cfg(feature = "vendors")]
+    fn build_vendor(&mut self, model: VendorModel) -> Result<(String, Arc<dyn Model>)> {
+        let name = model.name().to_owned();
+        let environment = self.environment.get_or_insert_default();
+        let model = model.build(known(&mut self.catalog)?, environment)?;
+        Ok((name, Arc::new(model)))
+    }
+}
+
+#[cfg(feature = "vendors")]
+/// The catalog that was given, or else the one that is built in, which is read when it is needed.
+fn known(catalog: &mut Option<Catalog>) -> Result<&Catalog> {
+    match catalog {
+        Some(catalog) => Ok(catalog),
+        missing => Ok(missing.insert(Catalog::builtin()?)),
     }
 }

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "sqlite")]
 use roundtable_backend::PermissionNotice;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate as Program, Record};
 use roundtable_core::event::{Opening, Origin};
 use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
+use roundtable_debate::{Debate as Program, Record};
 use roundtable_engine::CutCall;
 use roundtable_ports::{Listed, Selection};
 
 use crate::builder::Builder;
+use crate::chat::ChatBuilder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
 use crate::session::Session;
-use crate::talk::{CHAT, SCENE, Talk};
+use crate::session_builder::{SCENE, SessionBuilder};
 
 /// The engine. Cheap to clone; all clones are one engine.
 #[derive(Clone)]
@@ -38,6 +40,7 @@ pub(crate) struct Defaults {
     /// The agents that can be named.
     pub agents: Vec<Agent>,
     /// What was too open to other users in the data directory.
+    #[cfg(feature = "sqlite")]
     pub permissions: Vec<PermissionNotice>,
 }
 
@@ -74,21 +77,22 @@ impl Engine {
 
     /// A panel to be put together: agents answer side by side or one after another, without the
     /// roles and the consensus of a debate.
-    pub fn panel(&self, question: &str) -> Talk {
-        Talk::new(self.clone(), Program::KIND, question)
+    pub fn panel(&self, question: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), Program::KIND, question)
     }
 
-    /// A chat to be opened: whoever is named first answers, and may delegate to the others.
-    pub fn chat(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), CHAT, title)
+    /// A chat to be opened: a supervisor answers, and may delegate to workers. Without a title it is
+    /// named after its first round; without agents the standard team answers.
+    pub fn chat(&self, title: &str) -> ChatBuilder {
+        ChatBuilder::new(self.clone(), title)
     }
 
     /// A scene to be opened: a player and a cast of characters, one after another.
-    pub fn scene(&self, title: &str) -> Talk {
-        Talk::new(self.clone(), SCENE, title)
+    pub fn scene(&self, title: &str) -> SessionBuilder {
+        SessionBuilder::new(self.clone(), SCENE, title)
     }
 
-    /// Opens a session of which everything is said.
+    /// Opens a fully specified session.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.
@@ -109,12 +113,21 @@ impl Engine {
         Ok(Session::new(self.driver.fork(origin, None).await?))
     }
 
+    /// Deletes a session for good. Its round is cut off first, and whoever reads it is told.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when there is no such session, a fork needs its history, or another process
+    /// has not let it go yet.
+    pub async fn delete(&self, session: &SessionId) -> Result<()> {
+        Ok(self.driver.delete(session).await?)
+    }
+
     /// The newest sessions.
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn sessions(&self, most: usize) -> Result<Vec<Listed>> {
-        let listed = self.driver.parts().store.directory.list(most).await;
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.list(limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 
@@ -122,8 +135,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>> {
-        let listed = self.driver.parts().store.directory.select(selection, most).await;
+    pub async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>> {
+        let listed = self.driver.parts().store.directory.select(selection, limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
 
@@ -153,6 +166,7 @@ impl Engine {
 
     /// What was too open to other users in the directory of [`Builder::sqlite`] when the engine
     /// started. The library prints nothing: whoever embeds it decides who is told.
+    #[cfg(feature = "sqlite")]
     pub fn permission_notices(&self) -> &[PermissionNotice] {
         &self.defaults.permissions
     }

@@ -1,19 +1,22 @@
 //! A session, as an embedder holds it.
 
+mod wait;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt as _};
-use roundtable_core::MessageContext;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
 use roundtable_core::event::{Body, Event, Origin, Seq, SessionEvent};
 use roundtable_core::id::{CommandId, IterationId, SessionId, TurnId};
-use roundtable_core::input::{Command, OnBusy, Say};
+use roundtable_core::input::{Command, Say};
 use roundtable_core::message::Image;
+use roundtable_core::program::Programs;
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
+use roundtable_core::{Keep, Live, MessageContext};
 use roundtable_engine::{EngineError, SessionHandle, Subscription};
 use roundtable_ports::{CommandKey, Receipt};
 
@@ -64,6 +67,14 @@ impl Session {
         Self { handle }
     }
 
+    pub(crate) async fn live(&self, keep: Keep) -> Result<Live> {
+        Ok(self.handle.live(keep).await?)
+    }
+
+    pub(crate) fn programs(&self) -> &Programs {
+        &self.handle.engine().parts().programs
+    }
+
     /// The session's id.
     pub fn id(&self) -> &SessionId {
         self.handle.id()
@@ -74,24 +85,24 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn say(&self, text: &str) -> Result<Receipt> {
-        self.say_showing(text, Vec::new()).await
+        self.say_with_images(text, Vec::new()).await
     }
 
     /// Says something and shows pictures with it.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
-    pub async fn say_showing(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
+    pub async fn say_with_images(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
         let said = Said { text: Some(text), images, results: Vec::new() };
-        self.send(said).await
+        self.send_said(said).await
     }
 
     /// Lets the agents go on without a message.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
-    pub async fn go_on(&self) -> Result<Receipt> {
-        self.send(Said::default()).await
+    pub async fn continue_round(&self) -> Result<Receipt> {
+        self.send_said(Said::default()).await
     }
 
     /// Says something and waits for the answers, or for a question that has to be answered first.
@@ -99,14 +110,14 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused, or the log cannot be read.
     pub async fn ask(&self, text: &str) -> Result<RoundReport> {
-        self.ask_showing(text, Vec::new()).await
+        self.ask_with_images(text, Vec::new()).await
     }
 
     /// Says something, shows pictures with it, and waits for the answers.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or the log cannot be read.
-    pub async fn ask_showing(&self, text: &str, images: Vec<Image>) -> Result<RoundReport> {
+    pub async fn ask_with_images(&self, text: &str, images: Vec<Image>) -> Result<RoundReport> {
         let said = Said { text: Some(text), images, results: Vec::new() };
         self.send_and_collect(said).await
     }
@@ -115,7 +126,7 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when required requests are left unanswered, or the log cannot be read.
-    pub async fn go_on_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
+    pub async fn continue_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
         self.send_and_collect(Said { results, ..Said::default() }).await
     }
 
@@ -331,7 +342,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when the log cannot be read.
     pub async fn turn(&self, turn: &TurnId) -> Result<Option<TurnContext>> {
-        let mut reading = TurnReading::new(self.id(), turn, &self.handle.engine().parts().programs);
+        let mut reading = TurnReading::new(self.id(), turn, self.programs());
         let mut next = Seq(1);
         loop {
             let page = self.read(next, 512).await?;
@@ -345,9 +356,9 @@ impl Session {
     ///
     /// # Errors
     /// [`crate::Error`] when they cannot be read.
-    pub async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>> {
+    pub async fn read(&self, from: Seq, limit: usize) -> Result<Vec<Arc<Event>>> {
         let log = &self.handle.engine().parts().store.log;
-        Ok(log.read(self.id(), from, most).await.map_err(EngineError::from)?)
+        Ok(log.read(self.id(), from, limit).await.map_err(EngineError::from)?)
     }
 
     /// The point after the last event, to fork the session there.
@@ -358,28 +369,22 @@ impl Session {
         Ok(Origin { session: self.id().clone(), seq: self.handle.state().await?.head })
     }
 
-    async fn send(&self, said: Said<'_>) -> Result<Receipt> {
+    async fn send_said(&self, said: Said<'_>) -> Result<Receipt> {
         Ok(self.handle.command(Command::Say(self.message(said)?), None).await?)
     }
 
     async fn send_and_collect(&self, said: Said<'_>) -> Result<RoundReport> {
         let say = self.message(said)?;
         let message_id = say.context.message_id().to_owned();
-        let receipt = self.handle.say_through(say).await?;
-        collect(&self.handle, receipt.after, &message_id).await
+        self.handle.say_through(say).await?;
+        collect(self, &message_id).await
     }
 
     fn message(&self, said: Said<'_>) -> Result<Say> {
         let message_id = format!("msg_{}", self.handle.engine().parts().ids.fresh());
-        Ok(Say {
-            context: MessageContext::new(&message_id, self.id(), None)?,
-            sender: "User".to_owned(),
-            text: said.text.map(str::to_owned),
-            images: said.images,
-            limits: None,
-            on_busy: OnBusy::Queue,
-            results: said.results,
-        })
+        let context = MessageContext::new(&message_id, self.id(), None)?;
+        let Said { text, images, results } = said;
+        Ok(Say { text: text.map(str::to_owned), images, results, ..Say::new(context) })
     }
 }
 

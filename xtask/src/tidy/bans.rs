@@ -1,6 +1,6 @@
 //! Words and file names that have no place here, or only in one place.
 
-use super::purity::{self, CORE};
+use super::purity::{self, PURE};
 use super::text::{code_only, lines_with, lines_with_std};
 use super::{Finding, SourceFile};
 
@@ -72,7 +72,7 @@ fn code(file: &SourceFile) -> Vec<Finding> {
         LOCAL_WORDS,
         "hidden state; pass a value, or keep it in the task that owns it",
     ));
-    if krate == CORE {
+    if PURE.contains(&krate) {
         findings.extend(purity::check_code(file, &code));
     } else if !(krate == CLI && (module == "config.rs" || module.starts_with("config/"))) {
         findings.extend(environment(file, &code));

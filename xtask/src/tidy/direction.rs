@@ -7,7 +7,12 @@ use super::Finding;
 /// A crate and the workspace crates that it may depend on.
 const RULES: &[(&str, Knows)] = &[
     ("roundtable-core", Knows::Only(&[])),
+    ("roundtable-chat", Knows::Only(&["roundtable-core"])),
     ("roundtable-ports", Knows::Only(&["roundtable-core"])),
+    // Products: pure programs. They know the core alone, and not each other.
+    ("roundtable-chat", Knows::Only(&["roundtable-core"])),
+    ("roundtable-debate", Knows::Only(&["roundtable-core"])),
+    ("roundtable-scene", Knows::Only(&["roundtable-core"])),
     (
         "roundtable-backend",
         Knows::Only(&["roundtable-core", "roundtable-local", "roundtable-ports"]),
@@ -33,12 +38,15 @@ const RULES: &[(&str, Knows)] = &[
 
 const LIBRARIES: &[&str] = &[
     "roundtable-backend",
+    "roundtable-chat",
     "roundtable-core",
+    "roundtable-debate",
     "roundtable-engine",
     "roundtable-local",
     "roundtable-memory",
     "roundtable-models",
     "roundtable-ports",
+    "roundtable-scene",
     "roundtable-tools",
 ];
 
@@ -138,6 +146,17 @@ mod tests {
             refused("roundtable-local", &["roundtable-core"]),
             ["depends on roundtable-core"]
         );
+    }
+
+    #[test]
+    fn no_crate_below_the_library_knows_a_product_and_products_not_each_other() {
+        let products = ["roundtable-chat", "roundtable-debate", "roundtable-scene"];
+        let above = ["roundtable", "roundtable-testing", "roundtable-bench", "xtask"];
+        for (name, knows) in RULES.iter().filter(|(name, _)| !above.contains(name)) {
+            for product in products {
+                assert!(!knows.allows(product), "{name} knows {product}");
+            }
+        }
     }
 
     #[test]

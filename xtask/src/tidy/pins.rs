@@ -1,4 +1,5 @@
-//! Dependencies are pinned to one version, so that a new one is a change of its own.
+//! Dependencies are caret minimums, so that an embedder's tree resolves; the lock file pins what we
+//! build and test. An exact version needs a reason, as a comment on its line.
 
 use anyhow::{Context, Result};
 use cargo_metadata::Metadata;
@@ -9,9 +10,9 @@ use super::Finding;
 
 /// Checks the shared list in the root manifest, and what a crate asks for beside it.
 pub fn check(metadata: &Metadata, manifest: &str) -> Result<Vec<Finding>> {
-    let manifest: Table = manifest.parse().context("Cargo.toml is not TOML")?;
-    let mut findings: Vec<_> = shared(&manifest)
-        .filter_map(|(name, version)| loose("Cargo.toml", name, version))
+    let table: Table = manifest.parse().context("Cargo.toml is not TOML")?;
+    let mut findings: Vec<_> = shared(&table)
+        .filter_map(|(name, version)| unfit("Cargo.toml", name, version, reason(manifest, name)))
         .collect();
     for package in metadata.workspace_packages() {
         for dependency in
@@ -19,13 +20,14 @@ pub fn check(metadata: &Metadata, manifest: &str) -> Result<Vec<Finding>> {
         {
             let is_requested =
                 |version| VersionReq::parse(version).is_ok_and(|shared| shared == dependency.req);
-            let inherited = |(name, version)| name == dependency.name && is_requested(version);
-            if !shared(&manifest).any(inherited) {
-                findings.extend(loose(
-                    &package.name,
-                    &dependency.name,
-                    &dependency.req.to_string(),
-                ));
+            let called = dependency.rename.as_ref().unwrap_or(&dependency.name);
+            let inherited = |(name, version)| name == called && is_requested(version);
+            if !shared(&table).any(inherited) {
+                let message = format!(
+                    "{} = \"{}\" is not in [workspace.dependencies]; add it there and inherit it",
+                    dependency.name, dependency.req
+                );
+                findings.push(Finding::new(package.name.as_str(), message));
             }
         }
     }
@@ -43,18 +45,24 @@ fn shared(manifest: &Table) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-fn loose(place: &str, name: &str, version: &str) -> Option<Finding> {
-    let message = || {
-        format!(
-            "{name} = \"{version}\" is not one version; pin it as \"=x.y.z\" in [workspace.dependencies]"
-        )
+/// The comment on the line of a dependency.
+fn reason<'a>(manifest: &'a str, name: &str) -> Option<&'a str> {
+    let own = |line: &&str| {
+        line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='))
     };
-    (!is_exact(version)).then(|| Finding::new(place, message()))
+    manifest.lines().find(own)?.split_once(" # ").map(|(_, reason)| reason)
 }
 
-fn is_exact(version: &str) -> bool {
-    let Ok(requirement) = VersionReq::parse(version) else { return false };
-    matches!(&requirement.comparators[..], [only] if only.op == Op::Exact && only.patch.is_some())
+fn unfit(place: &str, name: &str, version: &str, reason: Option<&str>) -> Option<Finding> {
+    let message = match VersionReq::parse(version).ok()?.comparators.as_slice() {
+        [only] if only.op == Op::Caret && only.patch.is_some() => return None,
+        [only] if only.op == Op::Exact && reason.is_some() => return None,
+        [only] if only.op == Op::Exact => format!(
+            "{name} = \"{version}\" is exact; write \"x.y.z\", or give the reason in a comment on the line"
+        ),
+        _ => format!("{name} = \"{version}\" is not a minimum; write \"x.y.z\""),
+    };
+    Some(Finding::new(place, message))
 }
 
 #[cfg(test)]
@@ -62,16 +70,30 @@ mod tests {
     use super::super::fixture::{CRATES_IO, Fixture, metadata};
     use super::*;
 
+    fn found(manifest: &str) -> Vec<String> {
+        let findings = check(&metadata(&[], &[]), manifest).unwrap();
+        findings.into_iter().map(|finding| finding.message).collect()
+    }
+
     #[test]
-    fn only_a_full_version_behind_an_equals_sign_is_exact() {
-        for exact in ["=1.2.3", "= 1.2.3", "=1.2.3-rc.1"] {
-            assert!(is_exact(exact), "{exact}");
+    fn a_full_version_is_a_minimum() {
+        assert_eq!(
+            found("[workspace.dependencies]\na = '1.2.3'\nb = { version = '0.2.1' }"),
+            [""; 0]
+        );
+        for loose in ["1", "1.2", "~1.2.3", "*", ">=1.2.3", "1.2.3, <2"] {
+            let manifest = format!("[workspace.dependencies]\na = '{loose}'");
+            let message = format!("a = \"{loose}\" is not a minimum; write \"x.y.z\"");
+            assert_eq!(found(&manifest), [message]);
         }
-        for loose in
-            ["1.2.3", "^1.2.3", "~1.2.3", "=1.2", "=1", "*", "=1.2.3, <2", ">=1.2.3", "", "latest"]
-        {
-            assert!(!is_exact(loose), "{loose}");
-        }
+    }
+
+    #[test]
+    fn an_exact_version_needs_a_reason_on_its_line() {
+        let exact =
+            "a = \"=1.0.0\" is exact; write \"x.y.z\", or give the reason in a comment on the line";
+        assert_eq!(found("[workspace.dependencies]\na = '=1.0.0'\nab = '1.0.0' # why"), [exact]);
+        assert_eq!(found("[workspace.dependencies]\na = '=1.0.0' # its types are ours"), [""; 0]);
     }
 
     #[test]
@@ -94,42 +116,23 @@ mod tests {
     }
 
     #[test]
-    fn the_finding_says_what_to_write() {
-        let message =
-            "b = \"2\" is not one version; pin it as \"=x.y.z\" in [workspace.dependencies]";
-        assert_eq!(loose("Cargo.toml", "b", "2"), Some(Finding::new("Cargo.toml", message)));
-        assert_eq!(loose("Cargo.toml", "a", "=1.0.0"), None);
-    }
-
-    #[test]
-    fn a_loose_version_is_found_once_where_it_is_written() {
+    fn a_version_beside_the_shared_list_is_found_where_it_is_written() {
         let member = Fixture {
             name: "member",
             dependencies: &[
-                ("shared", "^2", "normal"),
-                ("exact", "=1.0.0", "normal"),
+                ("shared", "^2.0.0", "normal"),
                 ("own", "^1", "dev"),
                 ("beside", "*", "normal"),
             ],
             ..Fixture::default()
         };
-        let bypassing = Fixture {
-            name: "bypassing",
-            dependencies: &[("exact", "^1", "normal")],
-            ..Fixture::default()
-        };
         let package = |name| Fixture { name, source: Some(CRATES_IO), ..Fixture::default() };
         let beside = Fixture { name: "beside", ..Fixture::default() };
-        let packages =
-            [member, bypassing, package("shared"), package("exact"), package("own"), beside];
-        let metadata = metadata(&["member", "bypassing", "beside"], &packages);
-        let manifest = "[workspace.dependencies]\nshared = '2'\nexact = '=1.0.0'";
-        let found = check(&metadata, manifest).unwrap();
-        let expected =
-            [("Cargo.toml", "shared", "2"), ("member", "own", "^1"), ("bypassing", "exact", "^1")];
-        assert_eq!(
-            found,
-            expected.map(|(place, name, version)| loose(place, name, version).unwrap())
-        );
+        let packages = [member, package("shared"), package("own"), beside];
+        let metadata = metadata(&["member", "beside"], &packages);
+        let found = check(&metadata, "[workspace.dependencies]\nshared = '2.0.0'").unwrap();
+        let message =
+            "own = \"^1\" is not in [workspace.dependencies]; add it there and inherit it";
+        assert_eq!(found, [Finding::new("member", message)]);
     }
 }

@@ -1,4 +1,5 @@
-//! The core decides and does nothing else: no async, no clock, no I/O, in its sources and in what it depends on.
+//! The core and the products decide and do nothing else: no async, no clock, no I/O, in their sources
+//! and in what they depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,10 @@ use cargo_metadata::{DependencyKind, Metadata, Node, NodeDep, PackageId};
 use super::text::{lines_with, lines_with_std};
 use super::{Finding, SourceFile};
 
-pub const CORE: &str = "roundtable-core";
+/// The crates that only decide: the core, and the products that run on it.
+pub const PURE: &[&str] = &[CORE, "roundtable-chat", "roundtable-debate", "roundtable-scene"];
+
+const CORE: &str = "roundtable-core";
 
 /// Crates that the core does without; a trailing star stands for anything.
 const REFUSED: &[&str] = &["async-trait", "futures*", "reqwest", "rusqlite", "tokio*"];
@@ -16,29 +20,30 @@ const MODULES: &[&str] = &["time", "fs", "net", "env"];
 
 type Graph<'a> = BTreeMap<&'a PackageId, Vec<&'a PackageId>>;
 
-/// The packages that the core brings into a program: its normal dependencies, and theirs.
+/// The packages that a pure crate brings into a program: its normal dependencies, and theirs.
 pub fn check_dependencies(metadata: &Metadata) -> Vec<Finding> {
     let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
     let graph = nodes.iter().map(|node| (&node.id, normal_dependencies(node))).collect();
-    match metadata.workspace_packages().into_iter().find(|package| package.name == CORE) {
-        Some(core) => reached(&graph, &core.id)
-            .into_iter()
-            .filter_map(|id| refused(&metadata[id].name))
-            .collect(),
-        None => vec![Finding::new(
-            CORE,
-            "is not in the workspace; say in xtask/src/tidy/purity.rs what the core is",
-        )],
+    let members = metadata.workspace_packages();
+    let pure = || members.iter().filter(|package| PURE.contains(&package.name.as_str()));
+    if !pure().any(|package| package.name == CORE) {
+        let message = "is not in the workspace; name the core in xtask/src/tidy/purity.rs";
+        return vec![Finding::new(CORE, message)];
     }
+    let findings = |package: &&cargo_metadata::Package| -> Vec<Finding> {
+        let all = reached(&graph, &package.id).into_iter();
+        all.filter_map(|id| refused(&package.name, &metadata[id].name)).collect()
+    };
+    pure().copied().flat_map(|package| findings(&package)).collect()
 }
 
-/// A source file of the core, comments blanked.
+/// A source file of a pure crate, comments blanked.
 pub fn check_code(file: &SourceFile, code: &str) -> Vec<Finding> {
     let finding = |line, what: String| {
         Finding::at(
             file,
             line,
-            format!("`{what}` in the core; it only decides, let a driver or a port do this"),
+            format!("`{what}` in a pure crate; it only decides, let a driver or a port do this"),
         )
     };
     let mut findings = Vec::new();
@@ -53,12 +58,12 @@ pub fn check_code(file: &SourceFile, code: &str) -> Vec<Finding> {
     findings
 }
 
-fn refused(name: &str) -> Option<Finding> {
+fn refused(krate: &str, name: &str) -> Option<Finding> {
     let matches = |entry: &str| {
         entry.strip_suffix('*').map_or(entry == name, |start| name.starts_with(start))
     };
-    let message = format!("brings in {name}; the core is pure, move what needs it behind a port");
-    REFUSED.iter().any(|entry| matches(entry)).then(|| Finding::new(CORE, message))
+    let message = format!("brings in {name}; this crate is pure, move what needs it behind a port");
+    REFUSED.iter().any(|entry| matches(entry)).then(|| Finding::new(krate, message))
 }
 
 fn normal_dependencies(node: &Node) -> Vec<&PackageId> {
@@ -90,7 +95,7 @@ mod tests {
         let findings = check_code(&file, &code_only(text));
         findings
             .into_iter()
-            .map(|finding| finding.to_string().split(" in the core").next().unwrap().into())
+            .map(|finding| finding.to_string().split(" in a pure crate").next().unwrap().into())
             .collect()
     }
 
@@ -127,10 +132,13 @@ mod tests {
             ["tokio", "tokio-util", "async-trait", "futures", "futures-util", "reqwest", "rusqlite"]
         {
             let message =
-                format!("brings in {name}; the core is pure, move what needs it behind a port");
-            assert_eq!(refused(name), Some(Finding::new(CORE, message)));
+                format!("brings in {name}; this crate is pure, move what needs it behind a port");
+            assert_eq!(refused(CORE, name), Some(Finding::new(CORE, message)));
         }
-        assert_eq!(["serde", "async-traits", "my-tokio"].map(refused), [None, None, None]);
+        assert_eq!(
+            ["serde", "async-traits", "my-tokio"].map(|name| refused(CORE, name)),
+            [None, None, None]
+        );
     }
 
     #[test]
@@ -156,7 +164,10 @@ mod tests {
             let between = other("between", &[("tokio", "=1.0.0", "normal")]);
             check_dependencies(&metadata(&[CORE], &[core, between, tokio()]))
         };
-        assert_eq!(check(core(&[("between", "=1.0.0", "normal")])), [refused("tokio").unwrap()]);
+        assert_eq!(
+            check(core(&[("between", "=1.0.0", "normal")])),
+            [refused(CORE, "tokio").unwrap()]
+        );
         assert_eq!(check(core(&[("between", "=1.0.0", "dev")])), []);
         assert_eq!(
             check_dependencies(&metadata(&[], &[tokio()])).len(),

@@ -59,7 +59,7 @@ impl Table {
     pub async fn start(latency_ms: u64) -> roundtable::Result<Self> {
         let config = Config { idle_after: Duration::from_secs(3600), ..Config::default() };
         let engine = Engine::builder()
-            .model("scripted", model(latency_ms))
+            .custom_model("scripted", model(latency_ms))
             .tool(Count)
             .config(config)
             .build()

@@ -90,7 +90,7 @@ impl Table {
         let config = Config { idle_after: Duration::from_secs(3600), ..Config::default() };
         let mut builder = Engine::builder().tool(Count).config(config);
         for way in ["turn", "long", "loop", "slow", "stream"] {
-            builder = builder.model(way, model(address, way)?);
+            builder = builder.custom_model(way, model(address, way)?);
         }
         if let Some(directory) = kept.directory().map(PathBuf::from) {
             builder = builder.sqlite(directory);

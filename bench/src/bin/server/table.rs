@@ -28,7 +28,7 @@ impl Table {
     pub async fn set() -> anyhow::Result<Self> {
         let directory = tempfile::tempdir()?;
         let model = ScriptedModel::forgetful(Script::default());
-        let engine = Engine::builder().sqlite(directory.path()).model("scripted", model);
+        let engine = Engine::builder().sqlite(directory.path()).custom_model("scripted", model);
         let engine = engine.build().await?;
         let mut written = Vec::new();
         for number in 0..WRITTEN {

@@ -67,7 +67,8 @@ async fn fill(directory: &Path) -> anyhow::Result<Vec<SessionId>> {
 pub async fn answer(directory: &Path, session: &str) -> anyhow::Result<()> {
     let script = Script::default().voice("ann", [Reply::text(words(20))]);
     let model = ScriptedModel::forgetful(script);
-    let engine = Engine::builder().sqlite(directory).model("scripted", model).build().await?;
+    let engine =
+        Engine::builder().sqlite(directory).custom_model("scripted", model).build().await?;
     engine.session(&session.parse()?).say("Hello?").await?;
     println!("acknowledged");
     engine.shutdown().await;

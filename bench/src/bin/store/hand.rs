@@ -154,13 +154,6 @@ impl Portion<'_> {
                 "UPDATE round SET status = 'completed', completed_at = ?2 WHERE id = ?1",
                 params![round.as_str(), at],
             ),
-            Row::Turn { turn, round, agent, first, .. } => run(
-                "INSERT INTO turn (id, session, round, agent, first, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![turn.as_str(), session, round.as_str(), agent.as_str(), first.0, at],
-            ),
-            Row::TurnEnd { turn, last } => {
-                run("UPDATE turn SET last = ?2 WHERE id = ?1", params![turn.as_str(), last.0])
-            }
             Row::Message { number, round, turn, body, .. } => {
                 let (cycle, body) = (number.div_ceil(2), session << 32 | body.0 as i64);
                 let sender = if turn.is_some() { "Ann" } else { "User" };

@@ -18,7 +18,8 @@ const EVERY: usize = 250;
 async fn open(directory: &Path) -> anyhow::Result<(Engine, Session)> {
     let script = Script::default().voice("ann", [Reply::text(words(TEXT))]);
     let model = ScriptedModel::forgetful(script);
-    let engine = Engine::builder().sqlite(directory).model("scripted", model).build().await?;
+    let engine =
+        Engine::builder().sqlite(directory).custom_model("scripted", model).build().await?;
     let session = engine.chat("a benchmark").agent("Ann").open().await?;
     Ok((engine, session))
 }

@@ -6,7 +6,7 @@ use roundtable::core::agent::Agent;
 use roundtable::core::budget::{Spend, Usage};
 use roundtable::core::event::{CallRecord, Event, Opening, Seq, StopReason};
 use roundtable::core::id::SessionId;
-use roundtable::core::input::{Command, Env, Input, OnBusy, Reply, Report, Say};
+use roundtable::core::input::{Command, Env, Input, Reply, Report, Say};
 use roundtable::core::program::Programs;
 use roundtable::core::projection::{Row, Summary, rows};
 use roundtable::core::settings::Settings;
@@ -105,15 +105,7 @@ impl Talk {
     /// The two commits of a turn.
     pub fn turn(&mut self) -> [Commit; 2] {
         let context = MessageContext::new(&UuidIds.fresh(), self.id(), None);
-        let say = Say {
-            context: context.expect("an id"),
-            sender: "User".to_owned(),
-            text: Some(self.text.clone()),
-            images: Vec::new(),
-            limits: None,
-            on_busy: OnBusy::Queue,
-            results: Vec::new(),
-        };
+        let say = Say { text: Some(self.text.clone()), ..Say::new(context.expect("an id")) };
         let asked = self.step(&Command::Say(say).into());
         let wants = self.live.session.wants();
         let call = wants.iter().find_map(|want| match want {

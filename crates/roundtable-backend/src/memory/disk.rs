@@ -9,7 +9,7 @@ use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
 use roundtable_ports::{
-    Answered, Batch, CommandRecord, Crashes, Listed, LogError, Ownership, Posted, Selection,
+    Answered, Batch, CommandRecord, Crashes, Listed, LogError, Owner, Ownership, Posted, Selection,
     Snapshot,
 };
 use tokio::sync::watch;
@@ -40,9 +40,16 @@ pub(super) struct Kept {
     snapshot: Option<Snapshot>,
     drafts: BTreeMap<IterationId, String>,
     pub summary: Option<Summary>,
+    /// Whether it was deleted: only its epoch is kept, so that its writers stay fenced.
+    pub deleted: bool,
 }
 
 impl Kept {
+    /// What is left of a session that was deleted.
+    pub fn deleted(epoch: u64) -> Self {
+        Self { epoch, deleted: true, ..Self::default() }
+    }
+
     fn base(&self) -> Seq {
         self.origin.as_ref().map_or(Seq(0), |origin| origin.seq)
     }
@@ -63,11 +70,19 @@ pub(super) struct Tables {
     newest: Vec<SessionId>,
     inbox: BTreeMap<(SessionId, CommandId), (Posted, Option<Answered>)>,
     pub alive: HashSet<NodeId>,
+    /// What sessions spent that were deleted since.
+    pub spent_before: Vec<(Owner, Timestamp, Spend)>,
     /// What running model calls may spend.
     pub line: Line,
 }
 
 impl Tables {
+    /// Leaves a session out of lists, and forgets what was posted to it.
+    pub fn forget(&mut self, session: &SessionId) {
+        self.newest.retain(|known| known != session);
+        self.inbox.retain(|(posted_to, _), _| posted_to != session);
+    }
+
     /// A session that whoever writes owns.
     pub fn owned(&mut self, own: &Ownership) -> Result<&mut Kept, LogError> {
         let nobody = LogError::Fenced { epoch: 0 };

@@ -47,7 +47,7 @@ impl Disk {
         kept.owner = None;
         kept.crashes.takeovers = 0;
         // A session that was claimed and never written leaves no trace.
-        if kept.summary.is_none() {
+        if kept.summary.is_none() && !kept.deleted {
             tables.sessions.remove(&own.session);
         }
     }
@@ -72,7 +72,7 @@ impl Disk {
         kept.owner = None;
         kept.crashes = std::mem::take(&mut kept.crashes).after_panic(crash);
         let parked = kept.crashes.parked.clone();
-        if kept.summary.is_none() {
+        if kept.summary.is_none() && !kept.deleted {
             tables.sessions.remove(session);
         }
         parked

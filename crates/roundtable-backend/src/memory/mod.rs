@@ -1,6 +1,7 @@
 //! A store in memory. What survives a crash is the [`Disk`]; a [`MemoryStore`] is one process
 //! that uses it, and can be told to fail.
 
+mod delete;
 mod disk;
 mod faults;
 mod lease;
@@ -249,6 +250,14 @@ impl Directory for MemoryStore {
 
     async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError> {
         Ok(self.disk.list_due(now, most))
+    }
+
+    async fn find_fork(&self, session: &SessionId) -> Result<Option<SessionId>, LogError> {
+        Ok(self.disk.find_fork(session))
+    }
+
+    async fn delete(&self, own: &Ownership) -> Result<bool, LogError> {
+        self.disk.delete(own)
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {

@@ -60,8 +60,11 @@ impl Disk {
         let spent = written
             .filter(|kept| is_meant(&owner_of(&tables, kept)))
             .flat_map(|kept| &kept.spent)
-            .filter(|(at, _)| Day::of(*at) == day)
-            .map(|(_, amount)| *amount);
+            .map(|(at, amount)| (*at, *amount));
+        let before = tables.spent_before.iter().filter(|(owner, ..)| is_meant(owner));
+        let before = before.map(|(_, at, amount)| (*at, *amount));
+        let spent = spent.chain(before).filter(|(at, _)| Day::of(*at) == day);
+        let spent = spent.map(|(_, amount)| amount);
         let line = &tables.line.waiting;
         let last =
             line.iter().find(|(_, _, other, _)| Some(other) == up_to).map(|(number, ..)| *number);

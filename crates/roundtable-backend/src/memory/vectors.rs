@@ -28,6 +28,20 @@ impl Piles {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(VectorScope, Space), Pile>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Erases what was made of a session's words.
+    pub fn erase_of(&self, session: &SessionId) -> usize {
+        let mut count = 0;
+        for pile in self.lock().values_mut() {
+            let of_session = |(_, (_, of)): &(&String, &(Value, Option<SessionId>))| {
+                of.as_ref() == Some(session)
+            };
+            let keys: Vec<String> =
+                pile.about.iter().filter(of_session).map(|(key, _)| key.clone()).collect();
+            count += keys.iter().filter(|key| pile.remove(key)).count();
+        }
+        count
+    }
 }
 
 impl Pile {
@@ -85,16 +99,7 @@ impl Vectors for MemoryStore {
     }
 
     async fn erase_vectors_of(&self, session: &SessionId) -> Result<usize, VectorsError> {
-        let mut count = 0;
-        for pile in self.disk().vectors.lock().values_mut() {
-            let of_session = |(_, (_, of)): &(&String, &(Value, Option<SessionId>))| {
-                of.as_ref() == Some(session)
-            };
-            let keys: Vec<String> =
-                pile.about.iter().filter(of_session).map(|(key, _)| key.clone()).collect();
-            count += keys.iter().filter(|key| pile.remove(key)).count();
-        }
-        Ok(count)
+        Ok(self.disk().vectors.erase_of(session))
     }
 
     async fn search_vectors(
@@ -108,7 +113,7 @@ impl Vectors for MemoryStore {
         let mut found = Vec::new();
         for scope in scopes {
             let Some(pile) = piles.get(&(scope.clone(), search.space.clone())) else { continue };
-            for hit in pile.matrix.nearest(&query, search.most).map_err(refused)? {
+            for hit in pile.matrix.nearest(&query, search.limit).map_err(refused)? {
                 let payload = pile.about.get(hit.key).map(|(payload, _)| payload.clone());
                 found.push(FoundVector {
                     scope: scope.clone(),
@@ -121,7 +126,7 @@ impl Vectors for MemoryStore {
         found.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| (&a.scope, &a.key).cmp(&(&b.scope, &b.key)))
         });
-        found.truncate(search.most);
+        found.truncate(search.limit);
         Ok(found)
     }
 }

@@ -246,7 +246,7 @@ fn put_summary(
     // The tenant stays what it was at the start, so its index is left alone.
     let sql = "UPDATE session SET head = ?2, head_hash = ?3, kind = ?4, topic = ?5, status = ?6, \
                rounds_completed = ?7, current_round = ?8, has_work = ?9, wake_at = ?10, \
-               updated_at = coalesce(?11, updated_at), bytes = bytes + ?12 WHERE id = ?1";
+               updated_at = coalesce(?11, updated_at), bytes = bytes + ?12, archived = ?13 WHERE id = ?1";
     let values = params![
         session.as_str(),
         head.0,
@@ -260,6 +260,7 @@ fn put_summary(
         summary.wake_at.map(nanoseconds),
         batch.events.last().map(|sealed| nanoseconds(sealed.event.at)),
         bytes,
+        summary.archived,
     ];
     execute(connection, sql, values)
 }

@@ -152,13 +152,13 @@ impl SqliteArchive {
 
 /// What a list has, and what only a check needs.
 const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, \
-                       wake_at, parent, parent_seq, number";
+                       wake_at, archived, parent, parent_seq, number";
 
 fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         id: row.get(0)?,
-        parent: row.get(10)?,
-        parent_seq: Seq(row.get(11)?),
+        parent: row.get(11)?,
+        parent_seq: Seq(row.get(12)?),
         head: Seq(row.get(1)?),
         summary: directory::summary(row)?,
     })
@@ -184,7 +184,7 @@ fn all_rows(connection: &Connection) -> Result<Vec<Result<SessionRow, String>>, 
     let mut rows = statement.query([]).map_err(|error| unavailable(&error))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(|error| unavailable(&error))? {
-        let number: i64 = row.get(12).unwrap_or_default();
+        let number: i64 = row.get(13).unwrap_or_default();
         let because = |error| format!("the row of session number {number} cannot be read: {error}");
         found.push(session_row(row).map_err(because));
     }

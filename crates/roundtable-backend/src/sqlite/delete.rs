@@ -71,7 +71,7 @@ impl SqliteStore {
         deleted
     }
 
-    async fn delete_owned(&self, own: Ownership) -> Result<(), DeleteError> {
+    pub(super) async fn delete_owned(&self, own: Ownership) -> Result<(), DeleteError> {
         // A refusal is not a failure of the commit: it goes through as a value.
         let delete = move |connection: &Connection| match delete(connection, &own) {
             Ok(()) => Ok(Ok(())),
@@ -93,8 +93,8 @@ fn delete(connection: &Connection, own: &Ownership) -> Result<(), DeleteError> {
     if first(connection, open, place.number)?.is_some() {
         return Err(DeleteError::Busy);
     }
-    if let Some(fork) = first(connection, "SELECT id FROM session WHERE parent = ?1", session)? {
-        return Err(DeleteError::Forked { fork });
+    if let Some(fork) = find_fork(connection, &own.session)? {
+        return Err(DeleteError::Forked { fork: fork.to_string() });
     }
     // The search can forget only what it knows, while the events are still readable.
     search::catch_up(connection)?;
@@ -107,6 +107,15 @@ fn delete(connection: &Connection, own: &Ownership) -> Result<(), DeleteError> {
     let sql = "UPDATE lease SET epoch = epoch + 1, owner = NULL WHERE session = ?1";
     execute(connection, sql, [session])?;
     Ok(())
+}
+
+/// A session that was forked from this one.
+pub(super) fn find_fork(
+    connection: &Connection,
+    session: &SessionId,
+) -> Result<Option<SessionId>, LogError> {
+    let sql = "SELECT id FROM session WHERE parent = ?1";
+    Ok(first(connection, sql, session.as_str())?.and_then(|fork| fork.parse().ok()))
 }
 
 fn first(

@@ -5,14 +5,16 @@ use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
-use roundtable_ports::{Directory, Listed, LogError, Selection};
+use roundtable_ports::{Directory, Listed, LogError, Ownership, Selection};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::append::nanoseconds;
+use super::delete::{self, DeleteError};
 use super::writer::unavailable;
 use super::{SqliteStore, limit};
 
-const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, created_at, updated_at, \
+const COLUMNS: &str = "session.id, head, kind, topic, tenant, status, rounds_completed, current_round, has_work, wake_at, archived, \
+                       created_at, updated_at, \
                        (SELECT parked FROM lease WHERE lease.session = session.id)";
 
 /// What is due and driven by nobody. Both conditions are those of the index `session_due`, so only
@@ -37,7 +39,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
         let at = Timestamp::from_nanosecond(i128::from(row.get::<_, i64>(index)?));
         Ok(at.unwrap_or_default())
     };
-    let (created_at, updated_at, parked) = (at(10)?, at(11)?, row.get(12)?);
+    let (created_at, updated_at, parked) = (at(11)?, at(12)?, row.get(13)?);
     Ok(Some(Listed { session, head, created_at, updated_at, parked, summary }))
 }
 
@@ -50,6 +52,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
     Ok(Some(Summary {
         kind,
         topic: row.get(3)?,
+        archived: row.get(10)?,
         tenant: row.get(4)?,
         status,
         rounds_completed: row.get(6)?,
@@ -156,6 +159,19 @@ impl Directory for SqliteStore {
         };
         let rows = self.readers.read(due).await?;
         Ok(rows.into_iter().filter_map(|id| id.parse().ok()).collect())
+    }
+
+    async fn find_fork(&self, session: &SessionId) -> Result<Option<SessionId>, LogError> {
+        let session = session.clone();
+        self.readers.read(move |connection| delete::find_fork(connection, &session)).await
+    }
+
+    async fn delete(&self, own: &Ownership) -> Result<bool, LogError> {
+        match self.delete_owned(own.clone()).await {
+            Ok(()) => Ok(true),
+            Err(DeleteError::Log(error)) => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {

@@ -70,8 +70,9 @@ impl From<LogError> for EraseError {
 }
 
 /// The kinds whose bodies a fold can do without.
-const WORDS: [&str; 10] = [
+const WORDS: [&str; 11] = [
     "session_input_accepted",
+    "session_input_edited",
     "model_call_finished",
     "model_call_failed",
     "model_call_cancelled",
@@ -143,7 +144,7 @@ fn erase(connection: &Connection, own: &Ownership, words: &Words) -> Result<Vec<
 fn said_by(connection: &Connection, place: &Lineage, sender: &str) -> Result<Vec<Seq>, LogError> {
     let sql = "SELECT body & 0xffffffff FROM message WHERE session = ?1 AND sender = ?2 AND body >> 32 = ?1 \
                UNION SELECT id & 0xffffffff FROM event WHERE id BETWEEN ?1 << 32 AND (?1 << 32) | 0xffffffff \
-               AND kind = 'session_input_accepted' AND body ->> '$.sender' = ?2";
+               AND kind IN ('session_input_accepted', 'session_input_edited') AND body ->> '$.sender' = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     let seqs = statement
         .query_map(params![place.number, sender], |row| row.get(0).map(Seq))

@@ -41,25 +41,6 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
             let sql = "UPDATE round SET active = 1 WHERE session = ?1 AND number = ?2 AND take = ?3 AND ?4";
             run(connection, sql, params![session, number, take, active])
         }
-        Row::Turn { turn, round, agent, parent, first, at } => {
-            let sql = "INSERT INTO turn (id, session, round, agent, parent, first, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-            let parent = parent.as_ref().map(|call| call.as_str());
-            let values = params![
-                turn.as_str(),
-                session,
-                round.as_str(),
-                agent.as_str(),
-                parent,
-                first.0,
-                nanoseconds(*at)
-            ];
-            run(connection, sql, values)
-        }
-        Row::TurnEnd { turn, last } => run(
-            connection,
-            "UPDATE turn SET last = ?2 WHERE id = ?1",
-            params![turn.as_str(), last.0],
-        ),
         Row::Message { number, round, turn, body, at } => {
             let message = Message { number: *number, round, turn: turn.as_ref(), at: *at };
             message.put(connection, place, *body)
@@ -113,15 +94,18 @@ struct Message<'a> {
 
 impl Message<'_> {
     /// A round that is run again has the same input: the message stays as it is, and so does what
-    /// the search knows of it.
+    /// the search knows of it. Who sent it is looked up where its turn began, which is a few events
+    /// before its text.
     fn put(&self, connection: &Connection, place: &Lineage, body: Seq) -> Result<(), LogError> {
         let (session, round) = (place.number, self.round.as_str());
         let body = lineage::event_at(connection, place, body)?;
         let turn = self.turn.map(TurnId::as_str);
         let sql = "INSERT INTO message (session, number, round, turn, cycle, sender, body, at, tokens) \
                    SELECT ?1, ?2, ?3, ?4, coalesce((SELECT number FROM round WHERE id = ?3), 1), \
-                   coalesce((SELECT agent.name FROM turn JOIN agent ON agent.session = turn.session AND agent.id = turn.agent \
-                   WHERE turn.id = ?4), event.body ->> '$.sender', ''), ?5, ?6, \
+                   coalesce(CASE WHEN ?4 IS NOT NULL THEN (SELECT agent.name FROM agent WHERE agent.session = ?1 AND agent.id = (\
+                   SELECT started.body ->> '$.agent' FROM event AS started WHERE started.id BETWEEN (?5 & ~0xffffffff) AND ?5 \
+                   AND started.turn = ?4 AND started.kind = 'turn_started' ORDER BY started.id DESC LIMIT 1)) END, \
+                   event.body ->> '$.sender', ''), ?5, ?6, \
                    coalesce(event.body ->> '$.record.usage.output', 0) FROM event WHERE event.id = ?5 \
                    ON CONFLICT (session, number) DO NOTHING";
         let values = params![session, self.number, round, turn, body, nanoseconds(self.at)];

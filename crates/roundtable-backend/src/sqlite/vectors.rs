@@ -106,10 +106,10 @@ impl Vectors for SqliteStore {
         let space = Arc::new(search.space.clone());
         let scopes: Arc<BTreeSet<VectorScope>> = Arc::new(search.scopes.iter().cloned().collect());
         for _ in 0..TRIES {
-            let (shelf, query, most) = (self.shelf.clone(), query.clone(), search.most);
+            let (shelf, query, limit) = (self.shelf.clone(), query.clone(), search.limit);
             let (space, scopes) = (space.clone(), scopes.clone());
             let look = move |connection: &Connection| {
-                let look = Look { connection, shelf: &shelf, space: &space, query: &query, most };
+                let look = Look { connection, shelf: &shelf, space: &space, query: &query, limit };
                 look.through(&scopes)
             };
             if let Some(found) = self.readers.read(look).await.map_err(lost)? {
@@ -133,7 +133,7 @@ struct Look<'a> {
     shelf: &'a Shelf,
     space: &'a Space,
     query: &'a Query,
-    most: usize,
+    limit: usize,
 }
 
 /// A vector among the best of its scope: its score, the number of its rows, and its key.
@@ -157,7 +157,7 @@ impl Look<'_> {
         hits.sort_by(|(a_scope, a), (b_scope, b)| {
             b.0.total_cmp(&a.0).then_with(|| (a_scope, &a.2).cmp(&(b_scope, &b.2)))
         });
-        hits.truncate(self.most);
+        hits.truncate(self.limit);
         let found = hits.into_iter().map(|(scope, (score, number, key))| {
             let payload = payload(self.connection, number, &key)?;
             Ok(FoundVector { scope: scope.clone(), key: key.to_string(), score, payload })
@@ -174,7 +174,7 @@ impl Look<'_> {
         };
         let read = |held: &mut Held| catch_up(self.connection, held, mark);
         let search = |matrix: &Matrix<Arc<str>>| {
-            let hits = matrix.nearest(self.query, self.most)?.into_iter();
+            let hits = matrix.nearest(self.query, self.limit)?.into_iter();
             Ok(hits.map(|hit| (hit.score, mark.number, hit.key.clone())).collect())
         };
         self.shelf.nearest(&name, mark, self.space.dimension(), read, search)

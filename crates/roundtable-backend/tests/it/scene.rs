@@ -118,8 +118,8 @@ async fn r003_2_what_belongs_to_a_scene_goes_with_it() {
         .execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session WHERE id = 'ses_lake'")
         .unwrap();
     let left = "SELECT (SELECT count(*) FROM Scenes), (SELECT count(*) FROM SceneRounds), \
-                (SELECT count(*) FROM Messages), (SELECT count(*) FROM turn), (SELECT count(*) FROM agent)";
-    assert_eq!(lines(&shell, left), ["1|1|3|2|2"]);
+                (SELECT count(*) FROM Messages), (SELECT count(*) FROM agent)";
+    assert_eq!(lines(&shell, left), ["1|1|3|2"]);
     let found = "SELECT count(*) FROM message_text WHERE message_text MATCH 'nods'";
     assert_eq!(lines(&shell, found), ["1"], "nor does the search know of it");
     shell

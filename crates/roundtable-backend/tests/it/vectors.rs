@@ -44,7 +44,7 @@ async fn search(store: &SqliteStore, name: &str) -> Result<Vec<String>, VectorsE
         space: space(),
         scopes: vec![scope(name)],
         query: vec![1.0, 0.0, 0.0, 0.0],
-        most: 1000,
+        limit: 1000,
     };
     Ok(store.search_vectors(&search).await?.into_iter().map(|found| found.key).collect())
 }
@@ -171,7 +171,7 @@ async fn agrees(acts: Vec<(usize, Act)>) -> Result<(), TestCaseError> {
                     space: space.clone(),
                     scopes: vec![scope.clone()],
                     query: query.to_vec(),
-                    most,
+                    limit: most,
                 };
                 let found = store.search_vectors(&wanted).await.unwrap();
                 let found: Vec<(f32, String)> =
@@ -276,8 +276,12 @@ async fn f16_vectors_that_do_not_fit_on_the_disk_are_refused_whole() {
         matches!(&refused, VectorsError::Unavailable(why) if why.contains("full")),
         "{refused}"
     );
-    let all =
-        VectorSearch { space: wide, scopes: vec![scope("ada")], query: vec![1.0; 1000], most: 999 };
+    let all = VectorSearch {
+        space: wide,
+        scopes: vec![scope("ada")],
+        query: vec![1.0; 1000],
+        limit: 999,
+    };
     let found = store.search_vectors(&all).await.unwrap();
     assert_eq!(found.len(), batches as usize * 10);
 }
@@ -338,7 +342,7 @@ async fn f33_vectors_of_a_file_of_version_2_are_found() {
         space: space(),
         scopes: vec![scope("ada"), scope("ben")],
         query: CANARY.to_vec(),
-        most: 9,
+        limit: 9,
     };
     let found = store.search_vectors(&all).await.unwrap();
     let payloads: Vec<_> = found.iter().map(|found| found.payload["key"].clone()).collect();

@@ -10,15 +10,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use roundtable::core::budget::Limits;
-use roundtable::core::debate::Rules;
 use roundtable::core::event::{Body, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Image;
 use roundtable::core::session::Session as State;
-use roundtable::debate::Spent;
+use roundtable::debate::{Rules, Spent};
 use roundtable::driver::Update;
 
-use crate::config::{Config, Needs, Running, Wishes};
+use crate::config::{Config, Needs, Overrides, Running};
 use crate::debate;
 use crate::session_arg::SessionArg;
 use crate::signal::Signals;
@@ -40,7 +39,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     shown: Shown,
     #[command(flatten)]
-    pub wishes: Wishes,
+    pub overrides: Overrides,
     /// Print every event as a line of JSON, and the total usage as the last line
     #[arg(long)]
     json: bool,
@@ -67,7 +66,7 @@ impl Shown {
 
 /// How a session goes on.
 #[derive(clap::Args)]
-pub(crate) struct GoOn {
+pub(crate) struct ContinueRequest {
     /// The session id, or a unique start of it
     session: SessionArg,
     /// Your message, or the answer to an agent's question. Without it, a debate runs its next round,
@@ -105,12 +104,15 @@ pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<Ex
     finish(config, &running, talk, said, &trouble).await
 }
 
-pub(crate) async fn go_on(config: &Config, options: &GoOn) -> anyhow::Result<ExitCode> {
+pub(crate) async fn continue_session(
+    config: &Config,
+    options: &ContinueRequest,
+) -> anyhow::Result<ExitCode> {
     let session = &options.session.find(&config.archive()?).await?.session;
     let text = &options.text;
     let state = state(config, session).await?;
     if Rules::of(&state.settings).is_some() {
-        return debate::go_on(
+        return debate::continue_debate(
             config,
             session,
             &state.agents,

@@ -3,15 +3,17 @@
 use std::collections::VecDeque;
 
 use anyhow::Context as _;
-use roundtable::core::MessageContext;
-use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, SessionEvent, TurnOutcome};
-use roundtable::core::event::{Task, TurnEvent};
-use roundtable::core::id::{ContextRequestId, RoundId};
-use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::event::{Body, ContextEvent, Event, TurnOutcome};
+use roundtable::core::id::ContextRequestId;
+use roundtable::core::input::{Command, Say};
 use roundtable::core::message::Image;
+use roundtable::core::session::Status;
+use roundtable::core::window::RoundRecord;
+use roundtable::core::{Live, MessageContext};
 use roundtable::debate::Spent;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
+use roundtable::{Keep, Reader};
 
 use super::show::Show;
 use crate::approval::{self, is_approval, is_decision};
@@ -34,12 +36,8 @@ pub(super) struct Talk {
     pub session: Session,
     pub show: Show,
     prompt: Prompt,
-    /// The round that our message opened.
-    round: Option<RoundId>,
     /// Calls that a person has to agree to, oldest first.
     approvals: VecDeque<ContextRequest>,
-    questions: Vec<ContextRequest>,
-    failed: Option<String>,
     /// What the session had spent before.
     pub before: Spent,
 }
@@ -57,10 +55,7 @@ impl Talk {
             session,
             show,
             prompt: Prompt::default(),
-            round: None,
             approvals: VecDeque::new(),
-            questions: Vec::new(),
-            failed: None,
             before: Spent::default(),
         }
     }
@@ -68,52 +63,46 @@ impl Talk {
     /// Says something, and shows what comes of it.
     pub async fn say(&mut self, engine: &Engine, said: Said<'_>) -> anyhow::Result<End> {
         let Said { text, images } = said;
-        let state = self.session.state().await?;
+        let mut reader = Reader::open(&self.session, Keep::Window).await?;
+        let state = reader.now().session.clone();
         self.before = Spent::of(&state.account);
         let (decisions, asked): (Vec<_>, Vec<_>) =
             state.requests.into_iter().partition(is_decision);
-        let mut updates = self.session.updates(Since::After(state.head)).await?;
         // Tool calls that wait are decided first: a text decides nothing.
         for request in &decisions {
             if !self.decide(request).await? {
                 return Ok(End::Waits);
             }
         }
-        let message_id = match (text, &state.round) {
+        let (message_id, since) = match (text, &state.round) {
             (Some(text), _) => {
                 let message_id = format!("msg_{}", engine.driver().parts().ids.fresh());
                 // What the agents ask comes first: the text is the answer.
                 let results: Vec<ContextResult> =
                     asked.into_iter().map(|asked| ContextResult::found(asked.id, text)).collect();
-                let say = Say {
-                    context: MessageContext::new(&message_id, self.session.id(), None)?,
-                    sender: "User".to_owned(),
-                    text: results.is_empty().then(|| text.to_owned()),
-                    images,
-                    limits: None,
-                    on_busy: OnBusy::Queue,
-                    results,
-                };
-                self.session.command(Command::Say(say)).await?;
-                message_id
+                let context = MessageContext::new(&message_id, self.session.id(), None)?;
+                let text = results.is_empty().then(|| text.to_owned());
+                let say = Say { text, images, results, ..Say::new(context) };
+                (message_id, self.session.command(Command::Say(say)).await?.seq)
             }
             (None, Some(round)) => {
-                self.round = Some(round.id.clone());
                 let seat = round.turns.iter().find(|turn| turn.parent.is_none());
                 seat.into_iter().for_each(|turn| self.show.joins(&turn.id));
-                round.input.message_id().to_owned()
+                (round.input.message_id().to_owned(), state.head)
             }
-            (None, None) => return Ok(self.end()),
+            (None, None) => return Ok(End::Answered { questions: Vec::new() }),
         };
         loop {
             tokio::select! {
                 biased;
-                update = updates.next() => {
+                update = reader.next() => {
                     let update = update?;
                     self.show.update(&update);
                     let Update::Event(event) = update else { continue };
-                    if self.is_over(&event, &message_id) {
-                        return Ok(self.end());
+                    self.note_approvals(&event);
+                    let is_known = reader.now().session.head >= since;
+                    if let Some(end) = find_end(reader.now(), &message_id).filter(|_| is_known) {
+                        return Ok(end);
                     }
                 }
                 line = self.prompt.line(), if !self.approvals.is_empty() => {
@@ -125,19 +114,10 @@ impl Talk {
         }
     }
 
-    /// Takes an event in; true when there is nothing more to wait for.
-    fn is_over(&mut self, event: &Event, message_id: &str) -> bool {
+    fn note_approvals(&mut self, event: &Event) {
         match &event.body {
-            Body::Round(RoundEvent::RoundOpened { input, .. })
-                if input.message_id() == message_id =>
-            {
-                self.round.clone_from(&event.place.round);
-            }
             Body::Context(ContextEvent::ContextRequested(request)) if is_approval(request) => {
                 self.ask_approval(request.clone());
-            }
-            Body::Context(ContextEvent::ContextRequested(request)) => {
-                self.questions.push(request.clone());
             }
             Body::Context(ContextEvent::ContextProvided(result)) => {
                 let id = result.request.clone();
@@ -146,47 +126,7 @@ impl Talk {
             Body::Context(ContextEvent::ContextWithdrawn { request: withdrawn }) => {
                 self.forget(withdrawn);
             }
-            Body::Turn(event_body) if self.is_ours(event) => self.note_turn(event_body),
-            Body::Round(RoundEvent::RoundClosed { .. }) => return self.is_ours(event),
-            Body::Session(SessionEvent::SessionInputDropped { message_id: dropped }) => {
-                let is_ours = dropped == message_id;
-                if is_ours {
-                    self.failed = Some("the session ended before it was its turn".to_owned());
-                }
-                return is_ours;
-            }
-            Body::Session(SessionEvent::SessionCompleted { .. }) => return true,
             _ => {}
-        }
-        false
-    }
-
-    fn is_ours(&self, event: &Event) -> bool {
-        self.round.is_some() && event.place.round == self.round
-    }
-
-    fn note_turn(&mut self, event: &TurnEvent) {
-        match event {
-            TurnEvent::TurnStarted { task: Task::Seat { .. }, .. } => self.failed = None,
-            TurnEvent::TurnStarted { .. } => {}
-            // The seat's turn is the last one to end, whatever ended inside it.
-            TurnEvent::TurnEnded { outcome, .. } => {
-                self.failed = match outcome {
-                    TurnOutcome::Answered => None,
-                    TurnOutcome::Failed { error } => Some(error.clone()),
-                    TurnOutcome::Cancelled => Some("it was stopped".to_owned()),
-                    TurnOutcome::Exhausted { budget } => {
-                        Some(format!("its budget of {} is spent", budget.word()))
-                    }
-                };
-            }
-        }
-    }
-
-    fn end(&mut self) -> End {
-        match self.failed.take() {
-            Some(error) => End::Failed { error },
-            None => End::Answered { questions: std::mem::take(&mut self.questions) },
         }
     }
 
@@ -235,6 +175,38 @@ impl Talk {
                 return Ok(true);
             }
             self.show.undecided(request);
+        }
+    }
+}
+
+/// How it ended for a message, once there is nothing more to wait for.
+fn find_end(live: &Live, message_id: &str) -> Option<End> {
+    let session = &live.session;
+    let waits = session.waiting.iter().any(|one| one.context.message_id() == message_id);
+    if waits && session.status != Status::Completed {
+        return None;
+    }
+    let own = |round: &&RoundRecord| round.context.message_id() == message_id;
+    let Some(round) = live.window.rounds().rev().find(own) else {
+        return Some(End::Failed { error: "the session ended before it was its turn".to_owned() });
+    };
+    round.outcome?;
+    Some(match round.turns.last().and_then(|turn| failure(turn.outcome.as_ref()?)) {
+        Some(error) => End::Failed { error },
+        None => {
+            let questions = round.requests.iter().filter(|request| !is_approval(request));
+            End::Answered { questions: questions.cloned().collect() }
+        }
+    })
+}
+
+fn failure(outcome: &TurnOutcome) -> Option<String> {
+    match outcome {
+        TurnOutcome::Answered => None,
+        TurnOutcome::Failed { error } => Some(error.clone()),
+        TurnOutcome::Cancelled => Some("it was stopped".to_owned()),
+        TurnOutcome::Exhausted { budget } => {
+            Some(format!("its budget of {} is spent", budget.word()))
         }
     }
 }

@@ -98,16 +98,6 @@ fn scripted(layers: &Layers, catalog: &Catalog) -> Choice {
 
 /// The model of a vendor that was named alone.
 pub(super) fn model_of(layers: &Layers, catalog: &Catalog, vendor: &str) -> Option<String> {
-    let said = layers.text(&Key::of(["providers", vendor, "model"])).map(str::to_owned);
-    let model = said.or_else(|| catalog.vendors().get(vendor)?.default_model.clone())?;
-    // Some put the vendor into the variable, too.
-    let model = model.strip_prefix(&format!("{vendor}/")).unwrap_or(&model).to_owned();
-    Some(format!("{}/{model}", protocol(layers, vendor)))
-}
-
-/// Servers behind another address than OpenAI's own speak the older protocol, nearly all of them.
-fn protocol<'a>(layers: &Layers, vendor: &'a str) -> &'a str {
-    let address = layers.text(&Key::of(["providers", vendor, "base_url"]));
-    let elsewhere = address.is_some_and(|address| !address.contains("api.openai.com"));
-    if vendor == "openai" && elsewhere { "openai-chat" } else { vendor }
+    let part = |part: &str| layers.text(&Key::of(["providers", vendor, part]));
+    catalog.usual_model(vendor, part("model"), part("base_url"))
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::mistake::Mistakes;
 use super::trust_command;
-use super::{Config, Options, Scope, Wishes, schema};
+use super::{Config, Options, Overrides, Scope, schema};
 use crate::out;
 
 /// What to do with the configuration.
@@ -16,12 +16,12 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        wishes: Wishes,
+        overrides: Overrides,
     },
     /// Validate the configuration without starting anything
     Check {
         #[command(flatten)]
-        wishes: Wishes,
+        overrides: Overrides,
     },
     /// Print the JSON Schema of roundtable.toml, for editors
     Schema,
@@ -33,13 +33,13 @@ pub(crate) enum Command {
 
 pub(crate) fn run(options: &Options, command: &Command) -> anyhow::Result<ExitCode> {
     let text = match command {
-        Command::Show { json: true, wishes } => {
-            Config::read(options, wishes, Scope::Project)?.json_lines()
+        Command::Show { json: true, overrides } => {
+            Config::read(options, overrides, Scope::Project)?.json_lines()
         }
-        Command::Show { json: false, wishes } => {
-            out::plain(&Config::read(options, wishes, Scope::Project)?.lines())
+        Command::Show { json: false, overrides } => {
+            out::plain(&Config::read(options, overrides, Scope::Project)?.lines())
         }
-        Command::Check { wishes } => check(&Config::read(options, wishes, Scope::Project)?)?,
+        Command::Check { overrides } => check(&Config::read(options, overrides, Scope::Project)?)?,
         Command::Trust(trust) => return trust_command::trust(options, trust),
         Command::Untrust => trust_command::untrust()?,
         Command::Schema => format!("{}\n", serde_json::to_string_pretty(&schema::schema())?),

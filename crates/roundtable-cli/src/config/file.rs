@@ -28,6 +28,8 @@ pub(crate) struct File {
     pub local: Local,
     /// Agents, by id.
     pub agents: BTreeMap<String, AgentEntry>,
+    /// The team that answers `roundtable chat`.
+    pub team: TeamEntry,
     /// Built-in tools that are off unless they are switched on.
     pub tools: Tools,
     /// MCP servers whose tools agents can use, by name; a tool is called `server__tool`.
@@ -214,6 +216,9 @@ pub(crate) struct AgentEntry {
     pub tools: Vec<String>,
     /// Whom it may delegate to.
     pub workers: Vec<String>,
+    /// What it is good at, for those who may delegate to it; the first sentence of its persona if
+    /// nothing is set.
+    pub role: Option<String>,
     /// How many model calls one of its turns may make.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_iterations: Option<u32>,
@@ -222,6 +227,19 @@ pub(crate) struct AgentEntry {
     pub max_tokens: Option<u32>,
     /// What one of its turns may spend.
     pub limits: Spending,
+}
+
+/// The team that answers chats. Without one, and without agents, a standard team answers.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Team")]
+pub(crate) struct TeamEntry {
+    /// The agent that answers messages that name nobody.
+    pub supervisor: Option<String>,
+    /// The agents that the supervisor may delegate to, besides its own workers.
+    pub workers: Vec<String>,
+    /// The agents that answer only messages that begin with `#` and their name.
+    pub command_only: Vec<String>,
 }
 
 /// What may be spent. Absent means unlimited.

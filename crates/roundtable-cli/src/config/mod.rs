@@ -57,7 +57,7 @@ pub(crate) struct Options {
 
 /// What commands take that ask agents.
 #[derive(clap::Args, Clone, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct Overrides {
     /// The model: vendor/model, a vendor, or a name in the configuration; also ROUNDTABLE_MODEL
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Wishes {
     pub listen: Option<String>,
 }
 
-impl Wishes {
+impl Overrides {
     /// The wish for a model, if there is one.
     pub fn for_model(model: Option<String>) -> Self {
         Self { model, ..Self::default() }
@@ -95,25 +95,25 @@ pub(crate) struct Config {
     stamp: Stamp,
     /// How it was asked for.
     options: Options,
-    wishes: Wishes,
+    overrides: Overrides,
 }
 
 impl Config {
     /// Reads what a command is to run with. A project file that names programs, URLs, keys or
     /// directories is refused unless the user trusts it.
-    pub fn read(options: &Options, wishes: &Wishes, scope: Scope) -> anyhow::Result<Self> {
+    pub fn read(options: &Options, overrides: &Overrides, scope: Scope) -> anyhow::Result<Self> {
         let source =
             place::config_file(options.config.as_deref(), scope, Platform::here(), &variable);
         let is_unread = scope == Scope::Own
             && source.as_ref().is_none_or(|source| source.standing == Standing::Own);
         let ignored = is_unread.then(|| place::ignored_file(Platform::here(), &variable)).flatten();
-        Ok(Self { ignored, ..Self::read_source(source, options, wishes)? })
+        Ok(Self { ignored, ..Self::read_source(source, options, overrides)? })
     }
 
     fn read_source(
         source: Option<Source>,
         options: &Options,
-        wishes: &Wishes,
+        overrides: &Overrides,
     ) -> anyhow::Result<Self> {
         // Before it is read: what changes meanwhile is noticed later.
         let stamp = Stamp::take(source.as_ref());
@@ -124,13 +124,13 @@ impl Config {
         let catalog = reference::catalog(&layers)?;
         variables::overlay(&mut layers, &catalog, &variable);
         for (part, flag, said) in
-            [("model", "--model", &wishes.model), ("agent", "--agent", &wishes.agent)]
+            [("model", "--model", &overrides.model), ("agent", "--agent", &overrides.agent)]
         {
             if let Some(said) = said {
                 layers.say(Key::of(["defaults", part]), said.as_str(), Origin::Flag(flag));
             }
         }
-        if let Some(listen) = &wishes.listen {
+        if let Some(listen) = &overrides.listen {
             layers.say(Key::of(["server", "listen"]), listen.as_str(), Origin::Flag("--listen"));
         }
         if let Some(directory) = &options.data_dir {
@@ -155,7 +155,7 @@ impl Config {
             );
         };
         let (again, again_arguments) = (again(options), again_arguments(options));
-        let (options, wishes) = (options.clone(), wishes.clone());
+        let (options, overrides) = (options.clone(), overrides.clone());
         Ok(Self {
             data_dir,
             again,
@@ -167,13 +167,13 @@ impl Config {
             ignored: None,
             stamp,
             options,
-            wishes,
+            overrides,
         })
     }
 
     /// The same, as the file is now: the file that was read at the start, never another one.
     pub fn read_again(&self) -> anyhow::Result<Self> {
-        Self::read_source(self.source.clone(), &self.options, &self.wishes)
+        Self::read_source(self.source.clone(), &self.options, &self.overrides)
     }
 
     /// What to tell whoever started a server beside a file that it does not read.

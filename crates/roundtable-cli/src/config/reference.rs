@@ -24,14 +24,14 @@ pub(crate) enum Link {
     /// The model that runs in this process.
     Local,
     /// A vendor's model, `vendor/model`, with what is said of it.
-    Vendor(String, Wanted),
+    Vendor(String, ModelOptions),
 }
 
-/// What is said of a vendor's model: what is wanted of it, and what it costs.
+/// What the configuration sets for a vendor's model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct ModelOptions {
     pub tuning: Tuning,
-    /// Nothing where the catalog's price counts.
+    /// Nothing where the catalog's price is used.
     pub price: Option<PriceTable>,
 }
 
@@ -84,7 +84,7 @@ impl Config {
         links: &mut Vec<Link>,
     ) -> Result<(), String> {
         let Some(entry) = self.file.models.get(name) else {
-            links.push(self.link(name, Wanted::default())?);
+            links.push(self.link(name, ModelOptions::default())?);
             return Ok(());
         };
         // A model that is named twice on the way has been asked already.
@@ -95,11 +95,11 @@ impl Config {
         let Some(model) = &entry.model else {
             return Err(format!("\"{name}\" stands for no model; add model = \"vendor/model\""));
         };
-        links.push(self.link(model, wanted(entry))?);
+        links.push(self.link(model, options(entry))?);
         entry.fallback.iter().try_for_each(|next| self.add_links(next, seen, links))
     }
 
-    fn link(&self, name: &str, wanted: Wanted) -> Result<Link, String> {
+    fn link(&self, name: &str, options: ModelOptions) -> Result<Link, String> {
         if name == SCRIPTED {
             return Ok(Link::Scripted);
         }
@@ -111,7 +111,7 @@ impl Config {
         }
         if name.contains('/') {
             self.catalog.profile(name).map_err(|error| error.to_string())?;
-            return Ok(Link::Vendor(name.to_owned(), wanted));
+            return Ok(Link::Vendor(name.to_owned(), options));
         }
         if let Some(vendor) = self.catalog.vendors().get(name) {
             let model = choice::model_of(&self.layers, &self.catalog, name);
@@ -121,7 +121,7 @@ impl Config {
                 }
                 None => format!("which model of {name}? Write {name}/MODEL"),
             })?;
-            return Ok(Link::Vendor(model, wanted));
+            return Ok(Link::Vendor(model, options));
         }
         let known = self.file.models.keys().chain(self.catalog.vendors().keys());
         let hint = hint(name, known.map(String::as_str));
@@ -150,7 +150,7 @@ impl Config {
 
     /// A name that still means the same when a vendor's default is another one.
     pub(super) fn settled(&self, name: String) -> String {
-        match self.link(&name, Wanted::default()) {
+        match self.link(&name, ModelOptions::default()) {
             Ok(Link::Vendor(full, _)) if !self.file.models.contains_key(&name) => full,
             Ok(Link::Local) if !self.file.models.contains_key(&name) => local::NAME.to_owned(),
             _ => name,
@@ -164,7 +164,7 @@ impl Config {
     }
 }
 
-fn wanted(entry: &ModelEntry) -> Wanted {
+fn options(entry: &ModelEntry) -> ModelOptions {
     let effort = entry.effort.map(|effort| match effort {
         Effort::Low => ModelEffort::Low,
         Effort::Medium => ModelEffort::Medium,
@@ -173,7 +173,7 @@ fn wanted(entry: &ModelEntry) -> Wanted {
     let said = &entry.price;
     let both = said.input.zip(said.output);
     let price = both.and_then(|(input, output)| Rates::dollars(input, output, said.cached));
-    Wanted {
+    ModelOptions {
         tuning: Tuning { effort, temperature: entry.temperature },
         price: price.map(|base| PriceTable { base, long: None }),
     }

@@ -26,6 +26,8 @@ const HARMLESS: &[&str] = &[
     "agents.*.model",
     "agents.*.tools",
     "agents.*.workers",
+    "agents.*.role",
+    "team.*",
     "agents.*.max_iterations",
     "agents.*.max_tokens",
     "agents.*.limits.*",

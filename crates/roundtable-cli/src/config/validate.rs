@@ -10,8 +10,7 @@ use super::reference::Link;
 use super::{Config, build};
 
 /// The tools that need no server; `fetch_url` has to be switched on.
-const BUILTIN: [&str; 6] =
-    ["calculate", "delegate", "fact_check", "fetch_url", "now", "request_context"];
+const BUILTIN: [&str; 6] = ["ask", "delegate", "fact_check", "fetch_url", "now", "request_context"];
 
 /// Shorter tokens can be guessed.
 const SHORTEST_TOKEN: usize = 16;
@@ -37,6 +36,7 @@ impl Config {
         for id in self.file.agents.keys() {
             self.check_agent(id, &mut found);
         }
+        self.check_team(&mut found);
         for (name, server) in &self.file.mcp {
             self.check_server(name, server, &mut found);
         }
@@ -127,6 +127,39 @@ impl Config {
         }
         for (index, worker) in entry.workers.iter().enumerate() {
             self.check_agent_name(worker, key.join("workers").join(&index.to_string()), found);
+        }
+    }
+
+    /// Whoever may delegate has someone to delegate to, and nobody delegates to who answers by name.
+    fn check_team(&self, found: &mut Vec<Mistake>) {
+        let team = &self.file.team;
+        let key = Key::of(["team"]);
+        for (list, ids) in [("workers", &team.workers), ("command_only", &team.command_only)] {
+            for (index, id) in ids.iter().enumerate() {
+                self.check_agent_name(id, key.join(list).join(&index.to_string()), found);
+            }
+            if team.supervisor.is_none() && !ids.is_empty() {
+                let what = "set supervisor = \"AGENT\": the team needs someone who answers";
+                self.note(key.join(list), what, found);
+            }
+        }
+        if let Some(id) = &team.supervisor {
+            self.check_agent_name(id, key.join("supervisor"), found);
+        }
+        for (id, entry) in &self.file.agents {
+            let key = Key::of(["agents", id]);
+            let leads = team.supervisor.as_ref() == Some(id) && !team.workers.is_empty();
+            let tool = entry.tools.iter().position(|tool| tool == "delegate");
+            if let Some(index) = tool.filter(|_| entry.workers.is_empty() && !leads) {
+                let what = "delegate needs someone to delegate to; set workers = [\"AGENT\"]";
+                self.note(key.join("tools").join(&index.to_string()), what, found);
+            }
+            for (index, worker) in entry.workers.iter().enumerate() {
+                if team.command_only.contains(worker) {
+                    let what = format!("{worker} answers only by name; nobody delegates to it");
+                    self.note(key.join("workers").join(&index.to_string()), what, found);
+                }
+            }
         }
     }
 

@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 
 use anyhow::Context as _;
+use roundtable::Reader;
 use roundtable::core::budget::Limits;
 use roundtable::core::context_request::Priority;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
-use roundtable::core::id::{ContextRequestId, RoundId};
+use roundtable::core::id::ContextRequestId;
+use roundtable::core::session::Status;
 use roundtable::debate::{Findings, Standing};
-use roundtable::driver::{Subscription, Update};
+use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use super::show::Show;
@@ -36,8 +38,6 @@ pub(super) struct Hold {
     text: Option<String>,
     /// What the whole debate may spend from the next round on, if that changes.
     budget: Option<Limits>,
-    /// The round that is watched, once it is open.
-    round: Option<RoundId>,
     /// What happened up to here is told, not asked.
     past: Seq,
 }
@@ -46,7 +46,7 @@ impl Hold {
     pub fn new(debate: Debate, show: Show, text: Option<String>) -> Self {
         let prompt = Prompt::default();
         let (approvals, past) = (VecDeque::new(), Seq(0));
-        Self { debate, show, prompt, approvals, text, budget: None, round: None, past }
+        Self { debate, show, prompt, approvals, text, budget: None, past }
     }
 
     /// The same with another budget for the whole debate.
@@ -55,73 +55,77 @@ impl Hold {
     }
 
     /// Goes on with a debate: joins the round that is running, or begins the next.
-    pub async fn go_on(&mut self) -> anyhow::Result<End> {
+    pub async fn resume(&mut self) -> anyhow::Result<End> {
         let state = self.debate.session().state().await?;
         let running = state.round.as_ref().map(|round| round.number);
         let first = running.unwrap_or_else(|| state.next_number());
         self.show.going_on(first, state.head);
         self.past = state.head;
-        let mut updates = self.debate.session().updates(Since::Start).await?;
+        let mut reader = Reader::replay(self.debate.session()).await?;
         // Who takes part is known before anything is asked.
-        while let Update::Event(event) = updates.next().await? {
-            self.show.update(&Update::Event(event.clone()));
-            self.note_event(&event, first);
-            if event.seq == state.head {
-                break;
-            }
+        while reader.now().session.head < state.head {
+            self.next(&mut reader, first).await?;
         }
         if let Some(request) = self.approvals.front() {
             self.show.approval(request);
         }
         if running.is_some() {
-            return self.run(updates, first).await;
+            return self.run(reader, first).await;
         }
         if state.last_number == 0 {
             let focus = self.text.take().or(Some(state.topic));
-            let wish = Continue {
+            let wish = ContinueRequest {
                 focus,
                 after_round: Some(0),
                 budget: self.budget,
-                ..Continue::default()
+                ..ContinueRequest::default()
             };
             let begun = self.debate.continue_round(wish).await?;
-            return self.run(updates, begun.number).await;
+            return self.run(reader, begun.number).await;
         }
         let findings = self.debate.findings(Some(state.last_number)).await?;
-        match self.next_round(&findings).await? {
-            Some(number) => self.run(updates, number).await,
+        match self.next_round(&findings, &reader).await? {
+            Some(number) => self.run(reader, number).await,
             None => Ok(End::Waits),
         }
     }
 
+    /// Shows what happens next; true when the round is over, or the session before it.
+    async fn next(&mut self, reader: &mut Reader, number: u32) -> anyhow::Result<bool> {
+        let update = reader.next().await?;
+        self.show.update(&update, reader.now());
+        let Update::Event(event) = update else { return Ok(false) };
+        Ok(self.note_event(&event, number, reader))
+    }
+
     /// Shows a debate from its first round on.
     pub async fn watch(&mut self) -> anyhow::Result<End> {
-        let updates = self.debate.session().updates(Since::Start).await?;
-        self.run(updates, 1).await
+        let reader = Reader::replay(self.debate.session()).await?;
+        self.run(reader, 1).await
     }
 
     /// Shows a round, and lets the next one follow, until the debate is over or waits for someone.
-    async fn run(&mut self, mut updates: Subscription, first: u32) -> anyhow::Result<End> {
+    async fn run(&mut self, mut reader: Reader, first: u32) -> anyhow::Result<End> {
         let mut number = first;
         loop {
-            if !self.until_closed(&mut updates, number).await? {
+            if !self.until_closed(&mut reader, number).await? {
                 self.show.note("No decision; the tool was not called and the request stays open.");
                 return Ok(End::Waits);
             }
             let record = self.debate.record().await?;
-            let findings = self.debate.findings(Some(number)).await?;
+            let Some(findings) = record.findings(number) else { return Ok(End::Over) };
             match findings.standing {
                 Standing::Failed => return Ok(End::Failed { error: failure(&findings) }),
                 Standing::Completed => {
                     self.show.round(&record, &findings);
-                    self.until_completed(&mut updates).await?;
+                    self.until_completed(&mut reader).await?;
                     return Ok(End::Over);
                 }
                 Standing::Running | Standing::InProgress | Standing::NeedsContext => {
                     self.show.round(&record, &findings);
                 }
             }
-            match self.next_round(&findings).await? {
+            match self.next_round(&findings, &reader).await? {
                 Some(next) => number = next,
                 None => return Ok(End::Waits),
             }
@@ -129,18 +133,23 @@ impl Hold {
     }
 
     /// Begins the round after this one with what was asked for; nothing when nobody answers.
-    async fn next_round(&mut self, findings: &Findings) -> anyhow::Result<Option<u32>> {
+    async fn next_round(
+        &mut self,
+        findings: &Findings,
+        reader: &Reader,
+    ) -> anyhow::Result<Option<u32>> {
         let mut results = Vec::new();
-        if !self.answer_all(&findings.requests, &mut results).await? && !results.is_empty() {
+        if !self.answer_all(&findings.requests, &mut results, reader).await? && !results.is_empty()
+        {
             // What was answered is not asked again.
             self.debate.provide(std::mem::take(&mut results)).await?;
         }
-        let wish = Continue {
+        let wish = ContinueRequest {
             focus: self.text.take(),
             results,
             after_round: Some(findings.number),
             budget: self.budget.take(),
-            ..Continue::default()
+            ..ContinueRequest::default()
         };
         // Whether it may go on is not decided here: someone else may have answered meanwhile.
         let begun = match self.debate.continue_round(wish).await {
@@ -159,6 +168,7 @@ impl Hold {
         &mut self,
         requests: &[ContextRequest],
         results: &mut Vec<ContextResult>,
+        reader: &Reader,
     ) -> anyhow::Result<bool> {
         let questions = requests.iter().any(|request| !approval::is_decision(request));
         let said = if questions { self.text.take() } else { None };
@@ -176,7 +186,7 @@ impl Hold {
                 results.push(ContextResult::found(id, text));
                 continue;
             }
-            self.show.question(request);
+            self.show.question(request, reader.now());
             let line =
                 self.prompt.line().await.context("reading the answer from standard input")?;
             match line {
@@ -207,19 +217,15 @@ impl Hold {
     }
 
     /// Shows a round until it is over; false when it waits for a decision and nobody is there.
-    async fn until_closed(
-        &mut self,
-        updates: &mut Subscription,
-        number: u32,
-    ) -> anyhow::Result<bool> {
+    async fn until_closed(&mut self, reader: &mut Reader, number: u32) -> anyhow::Result<bool> {
         loop {
             tokio::select! {
                 biased;
-                update = updates.next() => {
+                update = reader.next() => {
                     let update = update?;
-                    self.show.update(&update);
+                    self.show.update(&update, reader.now());
                     let Update::Event(event) = update else { continue };
-                    if self.note_event(&event, number) {
+                    if self.note_event(&event, number, reader) {
                         return Ok(true);
                     }
                 }
@@ -243,16 +249,12 @@ impl Hold {
         }
     }
 
-    async fn until_completed(&mut self, updates: &mut Subscription) -> anyhow::Result<()> {
-        loop {
-            let update = updates.next().await?;
-            self.show.update(&update);
-            if let Update::Event(event) = update
-                && matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
-            {
-                return Ok(());
-            }
+    async fn until_completed(&mut self, reader: &mut Reader) -> anyhow::Result<()> {
+        while reader.now().session.status != Status::Completed {
+            let update = reader.next().await?;
+            self.show.update(&update, reader.now());
         }
+        Ok(())
     }
 
     /// Forgets a request that is over, and asks the next one if it was its turn.
@@ -269,13 +271,12 @@ impl Hold {
     }
 
     /// Takes an event in; true when the round is over, or the session before it.
-    fn note_event(&mut self, event: &Event, number: u32) -> bool {
+    fn note_event(&mut self, event: &Event, number: u32, reader: &Reader) -> bool {
         match &event.body {
-            Body::Round(RoundEvent::RoundOpened { number: opened, .. }) if *opened == number => {
-                self.round.clone_from(&event.place.round);
-            }
             Body::Round(RoundEvent::RoundClosed { .. }) => {
-                return self.round.is_some() && event.place.round == self.round;
+                let last = reader.now().window.rounds().next_back();
+                let last = last.filter(|last| last.number == number).map(|last| &last.id);
+                return last.is_some() && event.place.round.as_ref() == last;
             }
             Body::Context(ContextEvent::ContextRequested(request))
                 if approval::is_approval(request) =>

@@ -7,6 +7,7 @@ mod panel;
 mod progress;
 mod report;
 mod show;
+mod speaking;
 mod words;
 mod wrap;
 
@@ -15,15 +16,17 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use roundtable::core::budget::{Exhausted, Limits};
-use roundtable::core::debate::Record;
-use roundtable::core::event::{RoundOutcome, TurnOutcome};
+use roundtable::core::event::{RoundOutcome, Seq, TurnOutcome};
 use roundtable::core::id::SessionId;
+use roundtable::core::program::Programs;
 use roundtable::core::session::Status;
+use roundtable::core::{Keep, Live};
+use roundtable::debate::{DebateProgram, Record};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use crate::ask::Trouble;
-use crate::config::{Config, Running, Wishes};
+use crate::config::{Config, Overrides, Running};
 use crate::signal::Signals;
 use crate::{text_arg, usage, voice};
 use hold::{End, Hold};
@@ -69,8 +72,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub fn wishes(&self) -> Wishes {
-        Wishes::for_model(self.model.clone())
+    pub fn overrides(&self) -> Overrides {
+        Overrides::for_model(self.model.clone())
     }
 }
 
@@ -117,7 +120,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 /// Goes on with a debate. `text` answers what is asked, or says what the next round is about.
-pub(crate) async fn go_on(
+pub(crate) async fn continue_debate(
     config: &Config,
     session: &SessionId,
     agents: &[Agent],
@@ -127,7 +130,7 @@ pub(crate) async fn go_on(
 ) -> anyhow::Result<ExitCode> {
     let signals = Signals::listen().context("listening to signals")?;
     let trouble = Trouble::new(as_json);
-    let running = config.engine_to_go_on(agents, &trouble.watch()).await?;
+    let running = config.engine_to_continue(agents, &trouble.watch()).await?;
     let show = Show::new(as_json);
     if let Some(agent) = agents.first() {
         let model = config.spelled_out(&agent.model);
@@ -165,7 +168,7 @@ async fn finish(
     let held = async {
         match begin {
             Begin::Anew => hold.watch().await,
-            Begin::Again => hold.go_on().await,
+            Begin::Again => hold.resume().await,
         }
     };
     let (end, mut stopped) = tokio::select! {
@@ -176,16 +179,17 @@ async fn finish(
         }
         code = signals.next() => (None, Some(code)),
     };
-    if let Some(code) = &mut stopped {
-        hold.show.stopping();
-        *code = signals.drain(&running.engine).await.code(*code);
-    }
     let debate = hold.debate.clone();
-    if stopped.is_some() {
+    if let Some(code) = &mut stopped {
+        let mut live = replay(config, debate.id(), hold.show.seen()).await?;
+        hold.show.stopping(&live);
+        *code = signals.drain(&running.engine).await.code(*code);
         // What finished while the engine stopped.
-        let events =
-            config.archive()?.read(debate.id(), hold.show.seen().next(), usize::MAX).await?;
-        events.into_iter().for_each(|event| hold.show.update(&Update::Event(event)));
+        let after = hold.show.seen().next();
+        for event in config.archive()?.read(debate.id(), after, usize::MAX).await? {
+            live.apply(&event);
+            hold.show.update(&Update::Event(event), &live);
+        }
         hold.show.end_live();
     }
     let record = debate.record().await;
@@ -225,6 +229,15 @@ async fn finish(
     let gap = if stopped.is_some() { "\n" } else { "" };
     show.note(&format!("{gap}{next}"));
     Ok(code)
+}
+
+/// The debate as it was after an event.
+async fn replay(config: &Config, session: &SessionId, head: Seq) -> anyhow::Result<Live> {
+    let programs = Programs::default().with(DebateProgram);
+    let mut live = Live::reader(session.clone(), &programs, Keep::All);
+    let events = config.archive()?.read(session, Seq(1), usize::MAX).await?;
+    events.iter().filter(|event| event.seq <= head).for_each(|event| live.apply(event));
+    Ok(live)
 }
 
 fn perspective(text: &str) -> Perspective {

@@ -1,9 +1,9 @@
 //! One speaker's words, as they are drawn: a panel on a terminal, plain lines elsewhere.
 
 use roundtable::core::event::TurnOutcome;
+use roundtable::core::window::Utterance;
 use roundtable::debate::Position;
 
-use super::board::Speech;
 use super::words::readable;
 use super::wrap::wrapped;
 
@@ -17,15 +17,15 @@ pub(super) fn prose(answer: &str) -> String {
 }
 
 /// The side that was taken, how sure, with which tools; or why there is no answer.
-pub(super) fn summary(speech: &Speech, outcome: &TurnOutcome) -> String {
+pub(super) fn summary(turn: &Utterance, outcome: &TurnOutcome) -> String {
     let mut parts: Vec<String> = Vec::new();
-    if !speech.answer.is_empty() {
-        let position = Position::read(&speech.answer);
+    if !turn.text.is_empty() {
+        let position = Position::read(&turn.text);
         parts.extend(position.stance.map(|stance| stance.word().to_owned()));
         parts.extend(position.confidence.map(|value| format!("confidence {value:.2}")));
     }
-    if !speech.tools.is_empty() {
-        let mut tools = speech.tools.clone();
+    if !turn.tools.is_empty() {
+        let mut tools = turn.tools.clone();
         tools.dedup();
         parts.push(format!("used {}", tools.join(", ")));
     }

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
 use console::Term;
-use roundtable::core::debate::Purpose;
+use roundtable::core::Live;
 use roundtable::core::event::{
     Body, Event, IterationEvent, RoundEvent, Seq, TurnEvent, TurnOutcome,
 };
 use roundtable::core::id::{AgentId, TurnId};
+use roundtable::core::window::Utterance;
 use roundtable::debate::{Findings, Quote, Record};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
-use super::board::{Board, Speech};
+use super::board::{Board, Words, purpose};
 use super::progress::Progress;
+use super::speaking::Speaking;
 use super::words::readable;
 use super::wrap::{Wrap, wrapped};
 use super::{panel, report};
@@ -37,7 +39,7 @@ enum Paper {
 
 pub(super) struct Show {
     paper: Paper,
-    board: Board,
+    words: Words,
     progress: Progress,
     /// Rounds before this one, and events up to this one, were shown to someone already.
     first: u32,
@@ -54,31 +56,6 @@ pub(super) struct Show {
     next: (u32, u32),
 }
 
-/// A speaker whose words are written as they come.
-struct Speaking {
-    turn: TurnId,
-    wrap: Wrap,
-    /// What is written of the words of this model call.
-    written: String,
-}
-
-impl Speaking {
-    /// What is to be written of these words. What is heard of an answer before it is checked may
-    /// differ from what it is in the end, when it had to be mended or asked for again: then it is
-    /// said so, and written as a whole.
-    fn go_on(&mut self, words: String) -> String {
-        let text = match words.strip_prefix(&self.written) {
-            Some(fresh) => self.wrap.push(fresh),
-            None => {
-                let before = self.wrap.finish();
-                format!("{before}{}[corrected answer:]\n{}", panel::MARGIN, self.wrap.push(&words))
-            }
-        };
-        self.written = words;
-        text
-    }
-}
-
 impl Show {
     pub fn new(as_json: bool) -> Self {
         let on_screen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
@@ -90,7 +67,7 @@ impl Show {
         };
         Self {
             paper,
-            board: Board::default(),
+            words: Words::default(),
             progress: Progress::default(),
             first: 1,
             after: Seq(0),
@@ -115,11 +92,12 @@ impl Show {
     }
 
     /// Says what a stop waits for.
-    pub fn stopping(&mut self) {
+    pub fn stopping(&mut self, live: &Live) {
         self.answered();
         self.break_off();
-        let open = self.board.speeches().filter(|speech| !speech.over);
-        let names: Vec<&str> = open.map(|speech| self.board.name(&speech.agent)).collect();
+        let board = Board(live);
+        let open = board.turns().into_iter().filter(|turn| turn.outcome.is_none());
+        let names: Vec<&str> = open.map(|turn| board.name(&turn.agent)).collect();
         let what = match names.as_slice() {
             [] => "the running step".to_owned(),
             names => format!("the answers of {}", names.join(", ")),
@@ -169,62 +147,63 @@ impl Show {
     }
 
     /// What an agent wants to know.
-    pub fn question(&self, request: &ContextRequest) {
-        let question = report::question(self.board.name(&request.agent), request);
+    pub fn question(&self, request: &ContextRequest, live: &Live) {
+        let question = report::question(Board(live).name(&request.agent), request);
         self.note(&format!("\n{question}\nYour answer (press Enter if you cannot answer):"));
     }
 
-    pub fn update(&mut self, update: &Update) {
+    /// Shows what happened or is being said; the session has it already.
+    pub fn update(&mut self, update: &Update, live: &Live) {
+        let board = Board(live);
         match update {
-            Update::Event(event) => self.event(event),
+            Update::Event(event) => self.event(event, board),
             Update::Delta(delta) => {
-                let said = self.board.say(&delta.iteration, delta.offset, &delta.text);
+                let said = self.words.say(&delta.iteration, delta.offset, &delta.text);
                 if let Some(turn) = said {
-                    self.write(&turn);
+                    self.write(&turn, board);
                 }
             }
         }
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event, board: Board<'_>) {
         self.seen = event.seq;
         if self.paper == Paper::Json {
             if event.seq > self.after {
                 put(&out::json_line(serde_json::to_string(event).unwrap_or_default()));
             }
-            return self.board.take(event);
+            return;
         }
-        self.board.take(event);
-        if self.board.round.as_ref().is_none_or(|round| round.number < self.first) {
+        self.words.take(event);
+        if board.round().is_none_or(|round| round.number < self.first) {
             return;
         }
         match (&event.body, &event.place.turn) {
             (Body::Round(RoundEvent::RoundOpened { number, .. }), _) => {
-                self.introduce();
-                self.round_begins(*number);
+                self.introduce(board);
+                self.round_begins(*number, board);
             }
             (Body::Round(RoundEvent::RoundClosed { .. }), _) => self.progress.clear(),
-            (Body::Iteration(body), Some(turn)) => self.words(turn, body),
+            (Body::Iteration(body), Some(turn)) => self.call(turn, body, board),
             (Body::Turn(TurnEvent::TurnEnded { outcome, .. }), Some(turn)) => {
-                self.turn_over(turn, outcome);
+                self.turn_over(turn, outcome, board);
             }
             _ => {}
         }
-        self.who_speaks();
+        self.show_activity(board);
     }
 
-    /// What is debated, how, and by whom: once.
-    fn introduce(&mut self) {
+    /// Topic, mode and models: once.
+    fn introduce(&mut self, board: Board<'_>) {
         if !std::mem::replace(&mut self.introduced, true) {
-            let lines = self.board.introduction();
-            self.say_lines(&lines);
+            self.say_lines(&board.introduction());
         }
     }
 
-    fn round_begins(&mut self, number: u32) {
+    fn round_begins(&mut self, number: u32, board: Board<'_>) {
         self.progress.clear();
         (self.finished, self.next) = (BTreeMap::new(), (0, 0));
-        let title = self.board.round_of(number);
+        let title = board.round_of(number);
         match self.paper {
             Paper::Live { .. } => self.put(&format!("\n{}\n", console::style(title).bold())),
             Paper::Plain | Paper::Json => self.put(&format!("\n{title}\n")),
@@ -232,7 +211,7 @@ impl Show {
     }
 
     /// What a model call said, as far as it was not written while it was said.
-    fn words(&mut self, turn: &TurnId, body: &IterationEvent) {
+    fn call(&mut self, turn: &TurnId, body: &IterationEvent, board: Board<'_>) {
         let cut_off = match body {
             IterationEvent::ModelCallFinished { .. }
             | IterationEvent::ModelCallCancelled { .. } => false,
@@ -241,7 +220,7 @@ impl Show {
             _ => return,
         };
         if !cut_off {
-            self.write(turn);
+            self.write(turn, board);
         }
         let Some(speaking) = self.speaking.as_mut().filter(|own| own.turn == *turn) else { return };
         let mut rest = speaking.wrap.finish();
@@ -253,106 +232,78 @@ impl Show {
     }
 
     /// Writes what a speaker says, when nobody else speaks and someone looks.
-    fn write(&mut self, turn: &TurnId) {
+    fn write(&mut self, turn: &TurnId, board: Board<'_>) {
         let Paper::Live { width } = self.paper else { return };
-        let is_shown = self.board.round.as_ref().is_some_and(|round| round.number >= self.first);
-        let Some(speech) = self.board.speech(turn) else { return };
-        if !(is_shown && speech.alone && speech.purpose.speaks()) {
+        let is_shown = board.round().is_some_and(|round| round.number >= self.first);
+        let Some(spoken) = board.turn(turn) else { return };
+        if !(is_shown && board.seats(spoken.stage) == 1 && purpose(spoken).speaks()) {
             return;
         }
-        let words = out::plain(&readable(&speech.said));
+        let words = out::plain(&readable(self.words.of(turn)));
         if words.is_empty() {
             return;
         }
         if self.speaking.as_ref().is_none_or(|speaking| speaking.turn != *turn) {
             self.progress.clear();
-            let top = self.top(&speech.agent, width);
-            self.put(&top);
+            self.put(&top(&spoken.agent, width, board));
             let wrap = Wrap::new(width, panel::MARGIN);
             self.speaking = Some(Speaking { turn: turn.clone(), wrap, written: String::new() });
         }
         let Some(speaking) = &mut self.speaking else { return };
-        let text = speaking.go_on(words);
+        let text = speaking.extend(words);
         self.put(&text);
     }
 
-    fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome) {
-        let Some(speech) = self.board.speech(turn) else { return };
-        let place = speech.place;
-        let text =
-            if speech.purpose.speaks() { self.drawn(turn, speech, outcome) } else { String::new() };
+    fn turn_over(&mut self, turn: &TurnId, outcome: &TurnOutcome, board: Board<'_>) {
+        let Some(spoken) = board.turn(turn) else { return };
+        let speaks = purpose(spoken).speaks();
+        let text = if speaks { self.drawn(spoken, outcome, board) } else { String::new() };
         match self.paper {
             Paper::Live { .. } => {
                 self.progress.clear();
                 self.speaking.take_if(|speaking| speaking.turn == *turn);
                 self.put(&text);
             }
-            Paper::Plain => self.put_in_order(place, text),
+            Paper::Plain => self.put_in_order((spoken.stage, spoken.seat), text, board),
             Paper::Json => {}
         }
     }
 
     /// A panel; only its end, if its words have been written.
-    fn drawn(&self, turn: &TurnId, speech: &Speech, outcome: &TurnOutcome) -> String {
-        let heading = out::plain(&self.board.heading(&speech.agent));
-        let summary = out::plain(&panel::summary(speech, outcome));
-        let words = || out::plain(&panel::prose(&speech.answer));
-        let is_written = self.speaking.as_ref().is_some_and(|speaking| speaking.turn == *turn);
+    fn drawn(&self, turn: &Utterance, outcome: &TurnOutcome, board: Board<'_>) -> String {
+        let heading = out::plain(&board.heading(&turn.agent));
+        let summary = out::plain(&panel::summary(turn, outcome));
+        let words = || out::plain(&panel::prose(&turn.text));
+        let is_written = self.speaking.as_ref().is_some_and(|speaking| speaking.turn == turn.turn);
         match self.paper {
             Paper::Live { width } if is_written => panel::bottom(&summary, width),
             Paper::Live { width } => {
-                panel::panel(&self.top(&speech.agent, width), &words(), &summary, width)
+                panel::panel(&top(&turn.agent, width, board), &words(), &summary, width)
             }
             Paper::Plain | Paper::Json => panel::plain(&heading, &words(), &summary),
         }
     }
 
-    /// The first line of a panel.
-    fn top(&self, agent: &AgentId, width: usize) -> String {
-        panel::top(&out::plain(&self.board.heading(agent)), self.board.seat(agent), width)
-    }
-
-    fn put_in_order(&mut self, place: (u32, u32), text: String) {
+    fn put_in_order(&mut self, place: (u32, u32), text: String, board: Board<'_>) {
         self.finished.insert(place, text);
         while let Some(text) = self.finished.remove(&self.next) {
             put(&text);
             self.next.1 += 1;
-            let stages = self.board.round.as_ref().map(|round| round.stages.as_slice());
-            let stage = stages.and_then(|stages| stages.get(self.next.0 as usize));
-            if stage.is_none_or(|stage| self.next.1 as usize >= stage.seats.len()) {
+            if self.next.1 as usize >= board.seats(self.next.0) {
                 self.next = (self.next.0 + 1, 0);
             }
         }
     }
 
-    /// The line that says who is speaking, while there is nothing else to read.
-    fn who_speaks(&mut self) {
+    /// Shows who is at work, while there is nothing else to read.
+    fn show_activity(&mut self, board: Board<'_>) {
         let is_asking = self.held_back.is_some();
         if !matches!(self.paper, Paper::Live { .. }) || self.speaking.is_some() || is_asking {
             return;
         }
-        let Some(round) = &self.board.round else { return };
-        let mut open: Vec<&Speech> =
-            round.speeches.values().filter(|speech| !speech.over).collect();
-        open.sort_by_key(|speech| speech.place);
-        let Some(one) = open.first() else { return };
-        let stage = round.speeches.values().filter(|speech| speech.place.0 == one.place.0);
-        let (done, of) =
-            (stage.filter(|speech| speech.over).count(), round.stages.get(one.place.0 as usize));
-        let names: Vec<&str> = open.iter().map(|speech| self.board.name(&speech.agent)).collect();
-        let what = match one.purpose {
-            Purpose::Frame => "naming the points of view".to_owned(),
-            Purpose::Answer if one.alone => format!("{} is thinking", names.join(", ")),
-            Purpose::Answer => {
-                let of = of.map_or(0, |stage| stage.seats.len());
-                format!("{} ({done} of {of} have answered)", names.join(", "))
-            }
-            Purpose::Rank => format!("ranking the answers: {}", names.join(", ")),
-            Purpose::Verdict => format!("{} is writing the verdict", names.join(", ")),
-            Purpose::Analyse => "judging how far the panel agrees".to_owned(),
-            Purpose::Synthesise => "summing up".to_owned(),
-        };
-        self.progress.say(&out::plain(&format!("{}: {what}", self.board.round_of(round.number))));
+        if let Some(activity) = board.activity() {
+            self.progress.say(&out::plain(&activity));
+        }
     }
 
     /// What a round came to.
@@ -414,21 +365,7 @@ fn put(text: &str) {
     let _ = out::put(text);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_go_on_and_what_turns_out_otherwise_is_written_as_a_whole()
-    -> Result<(), Box<dyn std::error::Error>> {
-        let turn = "trn_1".parse()?;
-        let wrap = Wrap::new(40, panel::MARGIN);
-        let mut speaking = Speaking { turn, wrap, written: String::new() };
-        let said =
-            ["Begin ", "Begin now ", "Wait a year. "].map(|words| speaking.go_on(words.to_owned()));
-        let margin = panel::MARGIN;
-        let anew = format!("\n{margin}[corrected answer:]\n{margin}Wait a year.");
-        assert_eq!(said, [format!("{margin}Begin"), " now".to_owned(), anew]);
-        Ok(())
-    }
+/// The first line of a panel.
+fn top(agent: &AgentId, width: usize, board: Board<'_>) -> String {
+    panel::top(&out::plain(&board.heading(agent)), board.seat(agent), width)
 }

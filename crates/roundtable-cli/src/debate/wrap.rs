@@ -1,4 +1,7 @@
-//! Lines that are as wide as the screen, made of words as they come.
+//! Lines that are as wide as the screen, made of words as they come: nothing waits for the rest of the
+//! text, as it would with a crate that wraps whole texts.
+
+use unicode_width::UnicodeWidthChar;
 
 /// Breaks words into lines as they come, each behind a margin. A word is written when it is whole.
 pub(super) struct Wrap {
@@ -107,16 +110,8 @@ pub(super) fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Nearly right for nearly all letters, which is what a margin needs: East Asian letters and
-/// pictures are two columns wide, marks on other letters none.
 fn columns_of(letter: char) -> usize {
-    match u32::from(letter) {
-        0x300..=0x36f | 0x200b..=0x200d | 0xfe00..=0xfe0f => 0,
-        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff => 2,
-        0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff => 2,
-        0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+    UnicodeWidthChar::width(letter).unwrap_or(0)
 }
 
 #[cfg(test)]

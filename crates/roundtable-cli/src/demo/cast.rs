@@ -1,11 +1,11 @@
 //! Who plays in the demonstration, and what they say.
 
-use roundtable::core::debate::Debate;
 use roundtable::core::id::CommandId;
-use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::input::{Command, Say};
 use roundtable::core::session::Status;
 use roundtable::core::tool::ToolDecl;
 use roundtable::core::{MessageContext, Reject};
+use roundtable::debate::DebateProgram;
 use roundtable::prelude::*;
 
 /// Which demonstration is played.
@@ -16,6 +16,8 @@ pub(super) enum Play {
     Whole,
     /// An agent asks, going on without the answer is refused, the answer is given.
     Context,
+    /// Two conversations at once, each with its own answers.
+    Tabs,
     /// A tool asks a model, is killed on the way, and goes on.
     Nested,
 }
@@ -26,6 +28,7 @@ impl Play {
         match self {
             Self::Whole => "Should we move our billing service to Rust this year?",
             Self::Context => "Should the pilot on the invoice module begin next month?",
+            Self::Tabs => "Two conversations at once",
             Self::Nested => "How long would it take to move our billing service to Rust?",
         }
     }
@@ -35,6 +38,7 @@ impl Play {
         match self {
             Self::Whole => "demo",
             Self::Context => "demo context",
+            Self::Tabs => "demo tabs",
             Self::Nested => "demo nested",
         }
     }
@@ -57,7 +61,7 @@ pub(super) fn script(play: Play, pace: u64, until_killed: bool) -> Script {
     let script = match play {
         Play::Context => Script::default()
             .voice("ada", [said("The invoice module is small, and there is a way back. I am for it.")]),
-        Play::Whole | Play::Nested => Script::default().voice("ada", [
+        Play::Whole | Play::Nested | Play::Tabs => Script::default().voice("ada", [
             Reply::calls([Call::new("estimate_effort", serde_json::json!({ "modules": 12 }))]),
             said("Twelve modules are about eighteen weeks, and the riskiest third comes first. I am for it."),
         ]),
@@ -109,7 +113,7 @@ pub(super) async fn find(engine: &Engine, play: Play) -> roundtable::Result<Opti
     let sessions = engine.sessions(LOOK_BACK).await?;
     let cut_off = sessions.into_iter().find(|listed| {
         let summary = &listed.summary;
-        let is_demo = summary.kind == Debate::KIND && summary.topic == play.question();
+        let is_demo = summary.kind == DebateProgram::KIND && summary.topic == play.question();
         is_demo && summary.status == Status::Active
     });
     Ok(cut_off.map(|listed| engine.session(&listed.session)))
@@ -121,15 +125,9 @@ pub(super) fn input(
     play: Play,
     round: u32,
 ) -> Result<(Command, CommandId), Reject> {
-    let say = Say {
-        context: MessageContext::new(&format!("msg_demo-{round}"), session, None)?,
-        sender: "User".to_owned(),
-        text: (round == 1).then(|| play.question().to_owned()),
-        images: Vec::new(),
-        limits: None,
-        on_busy: OnBusy::Queue,
-        results: Vec::new(),
-    };
+    let context = MessageContext::new(&format!("msg_demo-{round}"), session, None)?;
+    let text = (round == 1).then(|| play.question().to_owned());
+    let say = Say { text, ..Say::new(context) };
     let id = CommandId::derive(session.as_str(), format_args!("demo-{round}"));
     Ok((Command::Say(say), id))
 }

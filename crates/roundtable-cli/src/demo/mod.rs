@@ -4,6 +4,7 @@
 mod cast;
 mod kill;
 mod show;
+mod tabs;
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
@@ -43,12 +44,15 @@ pub(crate) struct Options {
 }
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    if options.play == Some(Play::Tabs) {
+        return tabs::run(config, options).await;
+    }
     let mut signals = Signals::listen().context("listening to signals")?;
     let play = options.play.unwrap_or(Play::Whole);
     let script = cast::script(play, options.pace, options.until_killed);
     let builder = Engine::builder()
         .sqlite(&config.data_dir)
-        .model("scripted", ScriptedModel::new(script))
+        .custom_model("scripted", ScriptedModel::new(script))
         .tool(cast::EstimateEffort { play });
     let engine = built(builder).await?;
     let mut demo = Demo {
@@ -142,7 +146,7 @@ impl Demo {
             _ => false,
         };
         if event.seq == past || (turns_over && event.seq > past) {
-            self.go_on(session).await?;
+            self.continue_session(session).await?;
         }
         Ok(())
     }
@@ -150,7 +154,7 @@ impl Demo {
     /// Sends the input of the next round, unless one is under way. That is a matter of the
     /// session's state alone, and each input has an id of its own: whoever is cut off here and
     /// comes back, and whoever else plays the same session, sends it again to no effect.
-    async fn go_on(&mut self, session: &Session) -> anyhow::Result<()> {
+    async fn continue_session(&mut self, session: &Session) -> anyhow::Result<()> {
         let state = session.state().await?;
         let under_way = state.round.is_some() || !state.waiting.is_empty();
         if state.status != Status::Active || under_way {

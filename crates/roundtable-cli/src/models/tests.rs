@@ -35,7 +35,7 @@ fn wheel() -> Wheel {
         version: "1.0",
         sha256: "00",
         bytes: 100,
-        licence: "MIT",
+        license: "MIT",
         files: vec![entry("letters/abc", ABC), entry("letters/six", SIX)],
     }
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, oneshot};
 
-use crate::config::{Config, Wishes};
+use crate::config::{Config, Overrides};
 use crate::descriptors;
 use crate::out;
 use crate::signal::{Drained, Signals};
@@ -25,15 +25,15 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
     #[command(flatten)]
-    wishes: Wishes,
+    overrides: Overrides,
     /// Print the address as a line of JSON, and nothing else.
     #[arg(long)]
     json: bool,
 }
 
 impl Options {
-    pub fn wishes(&self) -> Wishes {
-        Wishes { listen: self.listen.clone(), ..self.wishes.clone() }
+    pub fn overrides(&self) -> Overrides {
+        Overrides { listen: self.listen.clone(), ..self.overrides.clone() }
     }
 }
 

@@ -55,7 +55,7 @@ async fn list(config: &Config, json: bool) -> anyhow::Result<String> {
 /// All tools, the core's own among them.
 fn declared(toolbox: &Toolbox) -> Vec<ToolDecl> {
     let mut tools: Vec<ToolDecl> = toolbox.tools().iter().map(|tool| tool.declare()).collect();
-    tools.extend([ToolDecl::delegate(), ToolDecl::request_context()]);
+    tools.extend([ToolDecl::ask(), ToolDecl::delegate(), ToolDecl::request_context()]);
     tools.sort_by(|a, b| (source(&a.name), &a.name).cmp(&(source(&b.name), &b.name)));
     tools
 }

@@ -120,10 +120,10 @@ fn as_json_every_event_is_a_line_and_nothing_else_is_printed() {
 #[test]
 fn an_agent_of_the_file_uses_its_persona_its_model_and_its_tools() {
     let provider =
-        Provider::start(vec![calls("calculate", r#"{"expression":"6*7"}"#), says("42.")]);
+        Provider::start(vec![calls("fact_check", r#"{"quote":"forty-two"}"#), says("42.")]);
     let file = format!(
         "{ONCE}[providers.acme]\nwire = \"openai_chat\"\nkey_optional = true\nbase_url = \"{}\"\n\
-         [agents.ada]\npersona = \"You are terse.\"\nmodel = \"acme/tiny\"\nmax_tokens = 77\ntools = [\"calculate\"]\n",
+         [agents.ada]\npersona = \"You are terse.\"\nmodel = \"acme/tiny\"\nmax_tokens = 77\ntools = [\"fact_check\"]\n",
         provider.address
     );
     let home = home(&file);
@@ -134,13 +134,13 @@ fn an_agent_of_the_file_uses_its_persona_its_model_and_its_tools() {
         notes,
         [
             "Model: acme/tiny (set by roundtable.toml:9)",
-            "  calls calculate {\"expression\":\"6*7\"}",
-            "  = 42"
+            "  calls fact_check {\"quote\":\"forty-two\"}",
+            "  = Not found in 1 message(s) of this session."
         ]
     );
     let body = &provider.received()[0].body;
     assert_eq!((&body["model"], &body["max_tokens"]), (&"tiny".into(), &77.into()));
-    assert_eq!(body["tools"][0]["function"]["name"], "calculate");
+    assert_eq!(body["tools"][0]["function"]["name"], "fact_check");
     assert!(body["messages"].to_string().contains("You are terse."), "{body}");
 }
 

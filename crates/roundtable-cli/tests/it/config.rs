@@ -146,7 +146,7 @@ model = "openai/gpt-5-mini"
 [models.empty]
 [agents.ada]
 model = "quik"
-tools = ["now", "calcluate", "fetch_url", "docs__find", "doc__find"]
+tools = ["now", "fact_chek", "fetch_url", "docs__find", "doc__find"]
 workers = ["eve"]
 [agents.eve]
 model = "anthropc/claude-sonnet-5"
@@ -165,7 +165,7 @@ value = "short"
       roundtable.toml:7: models.quick: openai needs a key; set OPENAI_API_KEY
       roundtable.toml:9: models.empty: "empty" stands for no model; add model = "vendor/model"
       roundtable.toml:11: agents.ada.model: unknown model "quik"; use vendor/model, or a name from [models]; did you mean "quick"?
-      roundtable.toml:12: agents.ada.tools.1: unknown tool "calcluate"; did you mean "calculate"?; `roundtable tools` lists all tools
+      roundtable.toml:12: agents.ada.tools.1: unknown tool "fact_chek"; did you mean "fact_check"?; `roundtable tools` lists all tools
       roundtable.toml:12: agents.ada.tools.2: fetch_url is disabled; set enabled = true under [tools.fetch_url]
       roundtable.toml:12: agents.ada.tools.4: unknown MCP server "doc"; did you mean "docs"?
       roundtable.toml:15: agents.eve.model: no vendor is called "anthropc"; did you mean "anthropic"?

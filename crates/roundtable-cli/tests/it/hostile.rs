@@ -18,7 +18,7 @@ fn configure(home: &Home, provider: &Provider) {
     let file = format!(
         "[defaults]\nmodel = \"vllm/m\"\nretry = {{ attempts = 1 }}\n\
          [providers.vllm]\nbase_url = \"{}\"\n\
-         [agents.ada]\ntools = [\"calculate\"]\n[agents.bob]\ntools = [\"calculate\"]\n",
+         [agents.ada]\ntools = [\"fact_check\"]\n[agents.bob]\ntools = [\"fact_check\"]\n",
         provider.address
     );
     home.write("roundtable.toml", &file);
@@ -74,12 +74,12 @@ fn survives(answers: Vec<Answer>) {
 
 /// Arguments nested so deep.
 fn nested(depth: usize) -> String {
-    format!("{{\"expression\":{}1{}}}", "[".repeat(depth), "]".repeat(depth))
+    format!("{{\"quote\":{}1{}}}", "[".repeat(depth), "]".repeat(depth))
 }
 
 /// A whole answer with so many tool calls.
 fn many_calls(count: usize) -> Answer {
-    let function = json!({ "name": "calculate", "arguments": "{\"expression\":\"1\"}" });
+    let function = json!({ "name": "fact_check", "arguments": "{\"quote\":\"1\"}" });
     let call = |index: usize| json!({ "index": index, "id": format!("call_{index}"), "type": "function", "function": function });
     let delta = json!({ "tool_calls": (0..count).map(call).collect::<Vec<_>>() });
     let choice = json!({ "index": 0, "delta": delta, "finish_reason": "tool_calls" });
@@ -88,12 +88,12 @@ fn many_calls(count: usize) -> Answer {
 
 #[test]
 fn s23_tool_arguments_nested_127_levels_leave_the_session_readable() {
-    survives(vec![calls("calculate", &nested(126)), says("Done.")]);
+    survives(vec![calls("fact_check", &nested(126)), says("Done.")]);
 }
 
 #[test]
 fn s23_tool_arguments_nested_a_hundred_thousand_levels_leave_the_session_readable() {
-    survives(vec![calls("calculate", &nested(100_000)), says("Done.")]);
+    survives(vec![calls("fact_check", &nested(100_000)), says("Done.")]);
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn ten_thousand_tool_calls_in_one_answer_leave_the_session_readable() {
 
 #[test]
 fn fifty_megabytes_of_arguments_leave_the_session_readable() {
-    let arguments = json!({ "expression": "1".repeat(50_000_000) }).to_string();
-    survives(vec![calls("calculate", &arguments), says("Done.")]);
+    let arguments = json!({ "quote": "1".repeat(50_000_000) }).to_string();
+    survives(vec![calls("fact_check", &arguments), says("Done.")]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn terminal_sequences_and_direction_overrides_do_nothing_to_a_terminal() {
 fn s23_lone_surrogates_and_nul_leave_the_session_readable() {
     let event = r#"data: {"choices":[{"index":0,"delta":{"content":"a\ud800b\u0000c"},"finish_reason":"stop"}]}"#;
     survives(vec![Answer::events(&format!("{event}\n\ndata: [DONE]\n\n"))]);
-    survives(vec![calls("calculate", r#"{"expression":"\ud800\u0000"}"#), says("Done.")]);
+    survives(vec![calls("fact_check", r#"{"quote":"\ud800\u0000"}"#), says("Done.")]);
 }
 
 #[test]

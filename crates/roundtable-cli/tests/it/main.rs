@@ -11,6 +11,7 @@
 
 mod ask;
 mod binary;
+mod chat;
 mod config;
 mod context;
 mod crash;

@@ -23,13 +23,13 @@ fn a_good_directory_is_passed_with_what_is_in_it() {
 async fn a_synthesis_between_rounds_and_after_the_last_one_is_sound() {
     let home = Home::new();
     let model = ScriptedModel::new(Script::default());
-    let builder = Engine::builder().model("scripted", model).sqlite(home.path());
+    let builder = Engine::builder().custom_model("scripted", model).sqlite(home.path());
     let engine = builder.build().await.unwrap();
     let wish = engine.debate("Should we begin?").agent("Ann").agent("Bob").rounds(2);
     let debate = wish.start().await.unwrap();
     debate.wait(1).await.unwrap();
     debate.synthesize(None).await.unwrap();
-    debate.continue_round(Continue::default()).await.unwrap();
+    debate.continue_round(ContinueRequest::default()).await.unwrap();
     debate.wait(2).await.unwrap();
     debate.synthesize(None).await.unwrap();
     engine.shutdown().await;

@@ -48,7 +48,7 @@ fn built_in_tools_are_listed_with_source_effect_and_approval() {
     let home = Home::new();
     home.write("roundtable.toml", "tools.fetch_url.enabled = true\n");
     insta::assert_snapshot!(home.run_with(&[], &["tools"]).ok(), @r#"
-    calculate                     built in        pure        no approval needed
+    ask                           built in        idempotent  no approval needed
     delegate                      built in        idempotent  no approval needed
     fact_check                    built in        pure        no approval needed
     fetch_url                     built in        idempotent  no approval needed

@@ -6,7 +6,9 @@ use super::{
     Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, SessionEvent, Task,
     ToolCallEvent, TurnEvent, TurnOutcome,
 };
+use crate::audience::Audience;
 use crate::context_request::Priority;
+use crate::id::AgentId;
 use crate::job::JobOutcome;
 use crate::stage::Stage;
 use crate::tool::ToolOutcome;
@@ -68,11 +70,21 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SessionEvent::SessionForked { origin, .. } => {
             write!(f, " from {} at {}", origin.session, origin.seq)
         }
-        SessionEvent::SessionInputAccepted(accepted) => match &accepted.text {
-            Some(text) => write!(f, " {}: {}", accepted.sender, short(text)),
+        SessionEvent::SessionInputAccepted(accepted)
+        | SessionEvent::SessionInputEdited(accepted) => match &accepted.text {
+            Some(text) => {
+                let to = accepted.to.iter().flat_map(Audience::agents).map(AgentId::suffix);
+                let to: Vec<&str> = to.collect();
+                let to =
+                    if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
+                write!(f, " {}{to}: {}", accepted.sender, short(text))
+            }
             None => write!(f, " {}: go on", accepted.sender),
         },
-        SessionEvent::SessionInputDropped { message_id } => write!(f, " {message_id}"),
+        SessionEvent::SessionInputDropped { message_id, withdrawn } => {
+            let why = if *withdrawn { " withdrawn" } else { "" };
+            write!(f, " {message_id}{why}")
+        }
         SessionEvent::SessionPaused | SessionEvent::SessionResumed => Ok(()),
         SessionEvent::SessionCompleted { reason } => write!(f, " {reason}"),
         SessionEvent::SessionRoundSuperseded { number, take, .. }
@@ -81,6 +93,12 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         SessionEvent::SessionImported(imported) => {
             write!(f, " {} with {} rounds", short(&imported.topic), imported.last)
+        }
+        SessionEvent::SessionChanged(change) => {
+            let title = change.title.as_ref();
+            title.map_or(Ok(()), |title| write!(f, " title {}", short(title)))?;
+            let archived = |archived| if archived { " archived" } else { " not archived" };
+            change.archived.map_or(Ok(()), |it| f.write_str(archived(it)))
         }
         SessionEvent::StateChanged { patch, note } => {
             write!(f, " {}", short(&patch.to_string()))?;
@@ -98,7 +116,7 @@ fn round(event: &RoundEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let agent = agent.map(|agent| format!(" for {}", agent.suffix())).unwrap_or_default();
             write!(f, " {purpose} after round {number}{agent}")
         }
-        RoundEvent::StagesAdded { stages } => {
+        RoundEvent::StagesAdded { stages, .. } => {
             let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
             write!(f, " {}", purposes.join(", "))
         }

@@ -91,10 +91,11 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
     ContextEvent::deserialize(value).map(Body::Context)
 }
 
-static KINDS: [Kind; 36] = [
+static KINDS: [Kind; 38] = [
     Kind::new("session_opened", session).after(&[legacy::session_opened]),
     Kind::new("session_forked", session),
-    Kind::new("session_input_accepted", session).after(&[same]),
+    Kind::new("session_input_accepted", session).after(&[same, same]),
+    Kind::new("session_input_edited", session),
     Kind::new("session_input_dropped", session),
     Kind::new("session_paused", session),
     Kind::new("session_resumed", session),
@@ -102,10 +103,11 @@ static KINDS: [Kind; 36] = [
     Kind::new("session_round_superseded", session),
     Kind::new("session_take_selected", session),
     Kind::new("session_imported", session).after(&[legacy::session_imported]),
+    Kind::new("session_changed", session),
     Kind::new("state_changed", session),
-    Kind::new("round_opened", round).after(&[legacy::round_opened]),
-    Kind::new("round_aside_opened", round).after(&[legacy::round_aside_opened]),
-    Kind::new("stages_added", round),
+    Kind::new("round_opened", round).after(&[legacy::round_opened, same]),
+    Kind::new("round_aside_opened", round).after(&[legacy::round_aside_opened, same]),
+    Kind::new("stages_added", round).after(&[same]),
     Kind::new("round_measured", measured),
     Kind::new("job_started", round),
     Kind::new("job_finished", round),
@@ -125,7 +127,7 @@ static KINDS: [Kind; 36] = [
     Kind::new("tool_call_published", tool_call),
     Kind::new("tool_call_interrupted", tool_call),
     Kind::new("tool_call_finished", tool_call),
-    Kind::new("context_requested", context).after(&[same]),
+    Kind::new("context_requested", context).after(&[same, same]),
     Kind::new("context_provided", context).after(&[same]),
     Kind::new("context_withdrawn", context),
 ];
@@ -152,6 +154,7 @@ impl SessionEvent {
             Self::SessionOpened(_) => "session_opened",
             Self::SessionForked { .. } => "session_forked",
             Self::SessionInputAccepted(_) => "session_input_accepted",
+            Self::SessionInputEdited(_) => "session_input_edited",
             Self::SessionInputDropped { .. } => "session_input_dropped",
             Self::SessionPaused => "session_paused",
             Self::SessionResumed => "session_resumed",
@@ -159,6 +162,7 @@ impl SessionEvent {
             Self::SessionRoundSuperseded { .. } => "session_round_superseded",
             Self::SessionTakeSelected { .. } => "session_take_selected",
             Self::SessionImported(_) => "session_imported",
+            Self::SessionChanged(_) => "session_changed",
             Self::StateChanged { .. } => "state_changed",
         }
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::audience::Audience;
 use crate::budget::{Charge, Exhausted, Limits, Spend, Usage};
 use crate::context_request::{ContextRequest, ContextResult};
 use crate::digest::Digest;
@@ -152,6 +153,21 @@ pub struct Accepted {
     /// What the whole session may spend from here on, where the input changes that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
+    /// Who of those present receives it; everyone, where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Audience>,
+}
+
+/// How a session is listed from here on. What is absent stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// What people call it. Prompts depend on the topic, which never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether lists leave it out unless they are asked for archived sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
 }
 
 /// What happens to a session as a whole.
@@ -172,10 +188,15 @@ pub enum SessionEvent {
     },
     /// An input was acknowledged; its round opens when it is its turn.
     SessionInputAccepted(Accepted),
-    /// An acknowledged input will open no round, because the session ended first.
+    /// An input that waits was changed before its round opened. It has the same ids.
+    SessionInputEdited(Accepted),
+    /// An acknowledged input will open no round: the session ended first, or it was withdrawn.
     SessionInputDropped {
         /// The message.
         message_id: String,
+        /// Whether whoever sent it took it back.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        withdrawn: bool,
     },
     /// No round opens until it is resumed.
     SessionPaused,
@@ -204,6 +225,8 @@ pub enum SessionEvent {
     },
     /// It began, and is over, as the record of one that was held elsewhere.
     SessionImported(Box<Imported>),
+    /// Its title changed, or whether it is archived.
+    SessionChanged(Change),
     /// The state of its program changed; in a round or an aside where the place says so.
     StateChanged {
         /// What changed, as a merge patch (RFC 7396).
@@ -252,6 +275,9 @@ pub enum RoundEvent {
         /// The input's message, when it says something.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Said>,
+        /// Who is present: nobody else receives what is said. Everyone, where it says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
     },
     /// Something is done beside the rounds, for the session and not in it: it has no number of its
     /// own and no message, and holds nobody up.
@@ -271,6 +297,9 @@ pub enum RoundEvent {
     StagesAdded {
         /// The stages, one after another.
         stages: Vec<Stage>,
+        /// Who is present from here on; those who were, where it says nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
     },
     /// Something has to be computed for it.
     JobStarted {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::progress::{self, RoundView};
 use super::{Act, Brief, Next, Program, Progress, Scope, SeatView, SessionView};
+use crate::audience::Audience;
 use crate::event::{Imported, Opening};
 use crate::id::AgentId;
 use crate::json;
@@ -25,6 +26,9 @@ pub(crate) struct Folds<'a> {
 pub(crate) struct Due {
     /// The new state, if there is one that can be recorded.
     pub state: Option<Result<Value, String>>,
+    pub title: Option<String>,
+    /// Who is present from here on, where that changes.
+    pub audience: Option<Audience>,
     pub next: Next,
 }
 
@@ -54,14 +58,16 @@ pub(crate) trait AnyProgram: Send + Sync {
         record: Option<&RoundRecord>,
         job: &Name,
     ) -> Value;
-    fn brief(&self, session: &Session, who: SeatInput<'_>, earlier: &[&RoundRecord]) -> Brief;
+    fn brief(&self, session: &Session, who: SeatInput<'_>, earlier: &[RoundView<'_>]) -> Brief;
     /// Earlier rounds, as the agent reads them.
     fn render_rounds(
         &self,
         session: &Session,
         who: SeatInput<'_>,
-        earlier: &[&RoundRecord],
+        earlier: &[RoundView<'_>],
     ) -> Vec<String>;
+    /// What others call an agent whose name they must not know.
+    fn pseudonym(&self, session: &Session, agent: &AgentId) -> Option<String>;
     fn act(
         &self,
         folds: Folds<'_>,
@@ -89,7 +95,8 @@ impl<P: Program> AnyProgram for P {
         let Some(rules) = rules::<P>(folds.session) else { return closed() };
         let state = read_state::<P>(&folds.session.state);
         let step = Program::next(self, &at(folds, &rules, &state, scope, record));
-        Due { state: step.state.map(write_state), next: step.next }
+        let state = step.state.map(write_state);
+        Due { state, title: step.title, audience: step.audience, next: step.next }
     }
 
     fn input(
@@ -104,7 +111,7 @@ impl<P: Program> AnyProgram for P {
         Program::input(self, &at(folds, &rules, &state, scope, record), job)
     }
 
-    fn brief(&self, session: &Session, who: SeatInput<'_>, earlier: &[&RoundRecord]) -> Brief {
+    fn brief(&self, session: &Session, who: SeatInput<'_>, earlier: &[RoundView<'_>]) -> Brief {
         let Some(rules) = rules::<P>(session) else { return Brief::new("seat", "", "") };
         let state = read_state::<P>(who.state);
         Program::brief(self, &view(session, &rules, &state, who, earlier))
@@ -114,15 +121,16 @@ impl<P: Program> AnyProgram for P {
         &self,
         session: &Session,
         who: SeatInput<'_>,
-        earlier: &[&RoundRecord],
+        earlier: &[RoundView<'_>],
     ) -> Vec<String> {
         let Some(rules) = rules::<P>(session) else { return Vec::new() };
         let state = read_state::<P>(who.state);
         let view: SeatView<'_, P> = view(session, &rules, &state, who, earlier);
-        earlier
-            .iter()
-            .map(|round| Program::render_round(self, &view, &RoundView::all(round)))
-            .collect()
+        earlier.iter().map(|round| Program::render_round(self, &view, round)).collect()
+    }
+
+    fn pseudonym(&self, session: &Session, agent: &AgentId) -> Option<String> {
+        Program::pseudonym(self, &rules::<P>(session)?, session, agent)
     }
 
     fn act(
@@ -152,7 +160,8 @@ fn rules<P: Program>(session: &Session) -> Option<P::Rules> {
 
 fn closed() -> Due {
     let note = Some("the rules of this session cannot be read".to_owned());
-    Due { state: None, next: Next::Close { ends: None, note, asides: Vec::new() } }
+    let next = Next::Close { ends: None, note, asides: Vec::new() };
+    Due { state: None, title: None, audience: None, next }
 }
 
 fn read_state<P: Program>(state: &Value) -> P::State {
@@ -189,9 +198,9 @@ fn view<'a, P: Program>(
     rules: &'a P::Rules,
     state: &'a P::State,
     who: SeatInput<'a>,
-    earlier: &[&'a RoundRecord],
+    earlier: &[RoundView<'a>],
 ) -> SeatView<'a, P> {
     let SeatInput { agent, stage, seat, round, aside, .. } = who;
-    let earlier = earlier.iter().map(|round| RoundView::all(round)).collect();
+    let earlier = earlier.to_vec();
     SeatView { session, rules, state, agent, stage, seat, round, aside, earlier }
 }

@@ -90,6 +90,17 @@ pub trait Program: Sized + Send + Sync + 'static {
         panel::render_round(view.session, round)
     }
 
+    /// What others call an agent whose name they must not know, in what tools read. Nothing where
+    /// names are known.
+    fn pseudonym(
+        &self,
+        _rules: &Self::Rules,
+        _session: &Session,
+        _agent: &AgentId,
+    ) -> Option<String> {
+        None
+    }
+
     /// What a job is given. Worked out again after a restart, never stored.
     fn input(&self, _progress: &Progress<'_, Self>, _job: &Name) -> Value {
         Value::Null

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::audience::Viewer;
 use crate::event::Accepted;
 use crate::job::JobOutcome;
 use crate::stage::{Name, Stage};
@@ -40,7 +41,7 @@ pub(super) fn all(record: &RoundRecord) -> Vec<Done<'_>> {
     for index in 0..=record.stages.len() {
         let jobs = record.jobs.iter().filter(|job| job.after == index);
         done.extend(jobs.map(|job| Done::Job { name: &job.name, outcome: &job.outcome }));
-        if let Some(stage) = record.stages.get(index) {
+        if let Some(stage) = record.stages.get(index).map(|record| &record.stage) {
             let own = |turn: &&Utterance| turn.stage as usize == index;
             done.push(Done::Stage { stage, turns: record.turns.iter().filter(own).collect() });
         }
@@ -48,23 +49,36 @@ pub(super) fn all(record: &RoundRecord) -> Vec<Done<'_>> {
     done
 }
 
-/// A round, as far as someone heard it.
+/// A round, as far as someone received it.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundView<'a> {
     record: &'a RoundRecord,
-    /// The first stage that was not heard.
-    until: u32,
+    viewer: &'a Viewer,
 }
 
 impl<'a> RoundView<'a> {
-    /// All of a round that is over.
+    /// All of a round.
     pub(crate) fn all(record: &'a RoundRecord) -> Self {
-        Self { record, until: u32::MAX }
+        Self { record, viewer: &Viewer::Everything }
     }
 
-    /// What comes before a stage of a round.
-    pub(crate) fn before(record: &'a RoundRecord, stage: u32) -> Self {
-        Self { record, until: stage }
+    /// What someone received of a round.
+    pub(crate) fn of(record: &'a RoundRecord, viewer: &'a Viewer) -> Self {
+        Self { record, viewer }
+    }
+
+    pub(crate) fn record(&self) -> &'a RoundRecord {
+        self.record
+    }
+
+    /// Whether the viewer was present when it opened.
+    pub(crate) fn was_present(&self) -> bool {
+        self.viewer.received(self.record.present.as_ref(), self.record.from)
+    }
+
+    /// Whether the viewer knows nothing of it: it was absent, and nothing was said to it.
+    pub(crate) fn is_unknown(&self) -> bool {
+        !self.was_present() && self.input().is_none() && self.spoken().next().is_none()
     }
 
     /// Its number.
@@ -77,24 +91,24 @@ impl<'a> RoundView<'a> {
         self.record.take
     }
 
-    /// The input that it answers.
+    /// The input that it answers; nothing where the viewer did not receive it.
     pub fn input(&self) -> Option<&'a Accepted> {
-        self.record.input.as_ref()
+        self.record.input_for(self.viewer)
     }
 
     /// The messages of its agents. Answers in private stages are not among them.
     pub fn messages(&self) -> impl Iterator<Item = &'a Utterance> + Clone + use<'a> {
-        self.spoken().filter(|spoken| spoken.public)
+        self.spoken().filter(|spoken| spoken.said.is_some())
     }
 
-    /// The messages of its agents, and the answers in private stages: what of those a prompt
-    /// shows is the program's decision.
+    /// The messages of its agents, and the answers in private stages that the viewer received: what
+    /// of those a prompt shows is the program's decision.
     pub fn spoken(&self) -> impl Iterator<Item = &'a Utterance> + Clone + use<'a> {
-        let until = self.until;
-        self.record.turns.iter().filter(move |spoken| spoken.visible && spoken.stage < until)
+        self.record.spoken_to(self.viewer)
     }
 
-    /// The result of the last job with this name, if it has one.
+    /// The result of the last job with this name, if it has one. It has no audience: what of it a
+    /// prompt shows is the program's decision.
     pub fn result(&self, job: &Name) -> Option<&'a Value> {
         let mut own = self.record.jobs.iter().rev().filter(|record| record.name == *job);
         own.find_map(|record| record.outcome.data())

@@ -1,5 +1,7 @@
 //! What a program answers when it is asked what comes next.
 
+use crate::audience::Audience;
+use crate::id::AgentId;
 use crate::stage::{Name, Stage};
 
 /// What comes next, and what of it the program remembers.
@@ -7,6 +9,12 @@ use crate::stage::{Name, Stage};
 pub struct Step<S> {
     /// The new state of the program, where it changes.
     pub state: Option<S>,
+    /// The title that lists show from here on. One that cannot be shown is dropped.
+    pub title: Option<String>,
+    /// Who is present from here on: nobody else receives what is said. It is recorded when a round
+    /// opens and when stages are added; where it says nothing, those who were before, and everyone
+    /// when a round opens.
+    pub audience: Option<Audience>,
     /// What comes next.
     pub next: Next,
 }
@@ -55,23 +63,41 @@ pub struct Act<S> {
 impl<S> Step<S> {
     /// It goes on with these stages, one after another.
     pub fn stages(stages: Vec<Stage>) -> Self {
-        Self { state: None, next: Next::Stages(stages) }
+        Self::of(Next::Stages(stages))
     }
 
     /// Something is computed first.
     pub fn job(name: Name) -> Self {
-        Self { state: None, next: Next::Job(name) }
+        Self::of(Next::Job(name))
     }
 
     /// It is over.
     pub fn close() -> Self {
-        Self { state: None, next: Next::Close { ends: None, note: None, asides: Vec::new() } }
+        Self::of(Next::Close { ends: None, note: None, asides: Vec::new() })
     }
 
     /// It is over, and the session with it.
     pub fn end(why: impl Into<String>) -> Self {
-        let next = Next::Close { ends: Some(why.into()), note: None, asides: Vec::new() };
-        Self { state: None, next }
+        Self::of(Next::Close { ends: Some(why.into()), note: None, asides: Vec::new() })
+    }
+
+    /// This comes next.
+    pub fn of(next: Next) -> Self {
+        Self { state: None, title: None, audience: None, next }
+    }
+
+    /// The same, with this as the title of the session.
+    #[must_use]
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same, with these agents present from here on.
+    #[must_use]
+    pub fn among(mut self, agents: impl IntoIterator<Item = AgentId>) -> Self {
+        self.audience = Some(agents.into_iter().collect());
+        self
     }
 
     /// The same, with this as the new state.

@@ -13,7 +13,7 @@ use crate::job::{Job, JobOutcome};
 use crate::round::Round;
 use crate::scope::Place;
 use crate::tool::ToolOutcome;
-use crate::tool_call::{Phase as CallPhase, ToolCall};
+use crate::tool_call::ToolCall;
 use crate::turn::Turn;
 
 impl Session {
@@ -79,7 +79,7 @@ impl Session {
         drafts: &mut Vec<Draft>,
     ) {
         self.close_children(round, call, env, drafts);
-        if let CallPhase::AwaitingApproval(request) = &call.phase {
+        if let Some(request) = call.awaited_request() {
             let withdrawn = ContextEvent::ContextWithdrawn { request: request.clone() };
             drafts.push((Place::session(), Body::Context(withdrawn)));
         }

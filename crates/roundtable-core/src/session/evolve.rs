@@ -53,6 +53,7 @@ impl Session {
                 self.agents.clone_from(agents);
                 self.settings.seats.clone_from(seats);
                 self.status = Status::Active;
+                self.archived = false;
                 self.waiting.clear();
                 self.redo = None;
                 // What is under way beside the rounds is the origin's.
@@ -70,7 +71,14 @@ impl Session {
                     self.account.limits = limits;
                 }
             }
-            SessionEvent::SessionInputDropped { message_id } => {
+            SessionEvent::SessionInputEdited(accepted) => {
+                let id = accepted.context.message_id();
+                let mut waiting = self.waiting.iter_mut();
+                if let Some(edited) = waiting.find(|it| it.context.message_id() == id) {
+                    *edited = Waiting::of(accepted, event.seq);
+                }
+            }
+            SessionEvent::SessionInputDropped { message_id, .. } => {
                 self.waiting.retain(|waiting| waiting.context.message_id() != message_id);
             }
             SessionEvent::SessionPaused => self.status = Status::Paused,
@@ -81,6 +89,10 @@ impl Session {
             }
             SessionEvent::SessionTakeSelected { number, take } => self.select(*number, *take),
             SessionEvent::SessionImported(imported) => self.import(imported),
+            SessionEvent::SessionChanged(change) => {
+                self.title = change.title.clone().or(self.title.take());
+                self.archived = change.archived.unwrap_or(self.archived);
+            }
             SessionEvent::StateChanged { patch, note } => {
                 self.change_state(&event.place, patch, note.as_ref());
             }
@@ -162,7 +174,7 @@ impl Session {
 
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event) {
         match body {
-            RoundEvent::RoundOpened { number, take, stages, input, said } => {
+            RoundEvent::RoundOpened { number, take, stages, input, said, .. } => {
                 let Some(id) = event.place.round.clone() else { return };
                 let waited = self.take_waiting(input.message_id());
                 let redone = self.redo.take();
@@ -219,7 +231,7 @@ impl Session {
                     at: event.at,
                 }));
             }
-            RoundEvent::StagesAdded { stages } => {
+            RoundEvent::StagesAdded { stages, .. } => {
                 if let Some(scope) = self.scope_at(&event.place) {
                     scope.stages.extend(stages.iter().cloned());
                 }
@@ -447,8 +459,15 @@ impl Session {
     fn evolve_context(&mut self, body: &ContextEvent, event: &Event) {
         match body {
             ContextEvent::ContextRequested(request) => {
-                if let About::Approval { tool_call, .. } = &request.about {
-                    self.set_call_phase(tool_call, CallPhase::AwaitingApproval(request.id.clone()));
+                let id = request.id.clone();
+                match &request.about {
+                    About::Approval { tool_call, .. } => {
+                        self.set_call_phase(tool_call, CallPhase::AwaitingApproval(id));
+                    }
+                    About::Question { tool_call } => {
+                        self.set_call_phase(tool_call, CallPhase::AwaitingAnswer(id));
+                    }
+                    About::Information | About::Outcome { .. } => {}
                 }
                 self.requests.push(request.clone());
             }
@@ -463,6 +482,10 @@ impl Session {
                     if result.success {
                         self.set_call_phase(tool_call, CallPhase::Ready);
                     }
+                    return;
+                }
+                // The answer is the result of the call that waits for it, and nothing else.
+                if matches!(request.about, About::Question { .. }) {
                     return;
                 }
                 self.carried_from = self.carried_from.or(Some(event.seq));

@@ -145,6 +145,7 @@ impl Session {
             text: None,
             images: Vec::new(),
             limits: None,
+            to: None,
         };
         let accepted = SessionEvent::SessionInputAccepted(accepted);
         Some((Place::session(), Body::Session(accepted)))

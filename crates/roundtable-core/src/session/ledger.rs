@@ -13,7 +13,7 @@ use crate::turn::Turn;
 impl Session {
     /// What an event books, before it is applied. Events of earlier versions do not say, and book
     /// what had been reserved.
-    pub(crate) fn charge(&self, event: &Event) -> Option<Charge> {
+    pub fn charge(&self, event: &Event) -> Option<Charge> {
         let Body::Iteration(body) = &event.body else { return None };
         let place = &event.place;
         let scope = self.find_scope(place.round.as_ref()?)?;

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::budget::Account;
-use crate::context_request::{About, ContextRequest, Priority};
+use crate::context_request::{ContextRequest, Priority};
 use crate::digest::Digest;
 use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
@@ -96,8 +96,14 @@ pub struct Session {
     pub id: SessionId,
     /// What kind of session it is: the name of its product.
     pub kind: Name,
-    /// The topic or title.
+    /// What it was opened with. Prompts depend on it, so it never changes.
     pub topic: String,
+    /// What people call it, where that is not its topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether lists leave it out unless they are asked for archived sessions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
     /// Who takes part.
     pub agents: Vec<Agent>,
     /// How it runs.
@@ -185,6 +191,8 @@ impl Session {
             id,
             kind: PANEL,
             topic: String::new(),
+            title: None,
+            archived: false,
             agents: Vec::new(),
             settings: Settings::default(),
             actor: None,
@@ -212,6 +220,11 @@ impl Session {
             asides_done: VecDeque::new(),
             newer: false,
         }
+    }
+
+    /// What lists call it: its title, or its topic where it has none.
+    pub fn title(&self) -> &str {
+        self.title.as_ref().unwrap_or(&self.topic)
     }
 
     /// The participant with this id.
@@ -244,20 +257,21 @@ impl Session {
     }
 
     /// Whether nothing more happens for a message that was acknowledged before a person acts: its
-    /// round has closed, will never open, or waits for an approval.
+    /// round has closed, will never open, or a call of it waits for an approval or an answer.
     pub fn is_over(&self, message_id: &str) -> bool {
         if self.waiting.iter().any(|waiting| waiting.context.message_id() == message_id) {
             return false;
         }
         let open = |round: &&Round| round.input.message_id() == message_id;
         let Some(_) = self.scopes().find(open) else { return true };
-        self.required().any(|request| matches!(request.about, About::Approval { .. }))
+        self.required().any(|request| request.about.waiting_call().is_some())
     }
 
     /// The first event that a prompt can still draw on, or that a waiting input needs.
     pub fn window_from(&self) -> Seq {
         let marks = self.marks.iter().map(|mark| mark.from).min();
-        let waiting = self.waiting.front().map(|waiting| waiting.seq);
+        // One that was edited stands before others whose events are older.
+        let waiting = self.waiting.iter().map(|waiting| waiting.seq).min();
         let asides = self.asides.iter().map(|aside| aside.since).min();
         [marks, waiting, self.carried_from, asides]
             .into_iter()

@@ -6,7 +6,9 @@ use serde_json::Value;
 use super::close::closed;
 use super::follow::With;
 use super::{AsideKey, Draft, Session};
-use crate::event::{Accepted, Body, RoundEvent, RoundOutcome, Said, SessionEvent, Task, TurnEvent};
+use crate::event::{
+    Accepted, Body, Change, RoundEvent, RoundOutcome, Said, SessionEvent, Task, TurnEvent,
+};
 use crate::id::RoundId;
 use crate::live::Starts;
 use crate::message_context::MessageContext;
@@ -47,10 +49,22 @@ impl Session {
                 (Vec::new(), Some(closed(RoundOutcome::Failed, None, notes.into_iter().flatten())))
             }
         };
-        let opened = Body::Round(RoundEvent::RoundOpened { number, take, stages, input, said });
+        let audience = due.audience;
+        let opened = RoundEvent::RoundOpened { number, take, stages, input, said, audience };
+        let opened = Body::Round(opened);
         // Takes undo what lies inside a round, so the change comes behind its opening.
         let bodies = [opened].into_iter().chain(changed).chain(rest);
-        bodies.map(|body| (place.clone(), body)).collect()
+        let mut drafts = self.retitle(due.title);
+        drafts.extend(bodies.map(|body| (place.clone(), body)));
+        drafts
+    }
+
+    /// The title that a program gives the session, if it can be one.
+    fn retitle(&self, title: Option<String>) -> Vec<Draft> {
+        if title.is_none() {
+            return Vec::new();
+        }
+        self.change_listing(&Change { title, archived: None }).unwrap_or_default()
     }
 
     /// The next seat begins, or the program is asked what comes next.
@@ -73,7 +87,9 @@ impl Session {
         let changed = due.state.and_then(|new| self.change(new));
         let mut asides = Vec::new();
         let body = match self.bounded(due.next, scope.stages.len(), scope.jobs) {
-            Bounded::Stages(stages) => Body::Round(RoundEvent::StagesAdded { stages }),
+            Bounded::Stages(stages) => {
+                Body::Round(RoundEvent::StagesAdded { stages, audience: due.audience })
+            }
             Bounded::Job(name) => job_started(name, scope.jobs + 1),
             Bounded::Close { ends, note, asides: wanted } => {
                 let outcome = scope.outcome();
@@ -85,7 +101,8 @@ impl Session {
             }
         };
         let bodies = changed.into_iter().chain([body]);
-        let mut drafts: Vec<Draft> = bodies.map(|body| (scope.place(), body)).collect();
+        let mut drafts = self.retitle(due.title);
+        drafts.extend(bodies.map(|body| (scope.place(), body)));
         drafts.extend(self.open_asides(&asides));
         drafts
     }

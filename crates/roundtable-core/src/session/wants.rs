@@ -50,7 +50,7 @@ impl Session {
             let mut open = calls.iter().filter(|call| call.is_open()).peekable();
             // A call that waits for a child is as busy as the child, which is asked in its turn.
             let blocked = |call: &ToolCall| {
-                matches!(call.phase, CallPhase::AwaitingApproval(_))
+                call.awaited_request().is_some()
                     || call.children.iter().any(|child| child.outcome.is_none())
             };
             self.waits_for_host(turn) || (open.peek().is_some() && open.all(blocked))

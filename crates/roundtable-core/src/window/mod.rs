@@ -3,172 +3,64 @@
 //! The session's state says what is going on; the window knows what was said. It can be rebuilt
 //! from [`Session::window_from`] at any time.
 
+mod missions;
+mod received;
 mod render;
+mod round;
+mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use crate::context_request::ContextResult;
+use crate::audience::Viewer;
 use crate::event::{
-    Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent, Seq,
+    Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
-use crate::id::{AgentId, RoundId, ToolCallId, TurnId};
-use crate::job::JobOutcome;
-use crate::message::{Reasoning, ToolAnswer, ToolRequest};
+use crate::id::{RoundId, ToolCallId, TurnId};
+use crate::message::{ToolAnswer, ToolRequest};
 use crate::message_context::MessageContext;
 use crate::program::AnyProgram;
-use crate::prompt::OutputSchema;
 use crate::session::Session;
-use crate::stage::{ANSWER, Name, Seat, Stage};
+use crate::stage::{Seat, Stage};
 use crate::tool::ToolOutcome;
-use crate::turn::Context;
-use render::{Begins, Prompting};
+pub use received::ReceivedMessage;
+use render::Begins;
+pub use round::{JobRecord, MissionRecord, Provided, RoundRecord, StageRecord, Utterance};
+use turn::{Awaited, booked};
+pub use turn::{ChildRecord, TurnRecord};
 
-/// An answer that people gave to an agent's question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Provided {
-    /// What was asked.
-    pub query: String,
-    /// What was answered.
-    pub result: ContextResult,
+/// How much of a log is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// What prompts can draw on.
+    #[default]
+    Window,
+    /// Everything, and what only readers of a whole log know.
+    All,
 }
 
-/// A seat's turn that ended, and what was said in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Utterance {
-    /// Who.
-    pub agent: AgentId,
-    /// In which stage.
-    pub stage: u32,
-    /// What the stage is for.
-    pub purpose: Name,
-    /// What.
-    pub text: String,
-    /// How the turn ended.
-    pub outcome: TurnOutcome,
-    /// Whether it is a message of the session.
-    pub public: bool,
-    /// Whether programs may show it to others: it is a message, or a whole answer of a private stage.
-    pub visible: bool,
-}
-
-impl Utterance {
-    /// Whether it was cut off.
-    pub fn is_partial(&self) -> bool {
-        self.outcome != TurnOutcome::Answered
-    }
-}
-
-/// A job that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobRecord {
-    /// What was computed.
-    pub name: Name,
-    /// Which job of its round or aside.
-    pub ordinal: u32,
-    /// How it ended.
-    pub outcome: JobOutcome,
-    /// How many stages had been decided before it.
-    pub after: usize,
-}
-
-/// A round of the window, or an aside.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RoundRecord {
-    /// Its id.
-    pub id: RoundId,
-    /// Its number.
-    pub number: u32,
-    /// Which take of that number.
-    pub take: u32,
-    /// The last round that was over when it was opened.
-    pub covers: u32,
-    /// Whether it is over.
-    pub closed: bool,
-    /// Its first event.
-    pub from: Seq,
-    /// The input, if it said something.
-    pub input: Option<Accepted>,
-    /// The answers that it was given.
-    pub provided: Vec<Provided>,
-    /// The turns of its seats that ended, in that order.
-    pub turns: Vec<Utterance>,
-    /// Its stages, as far as they are decided.
-    pub stages: Vec<Stage>,
-    /// Its jobs that ended, in their order.
-    pub jobs: Vec<JobRecord>,
-}
-
-impl RoundRecord {
-    /// What was said that others are told of.
-    pub fn spoken(&self) -> impl Iterator<Item = &Utterance> {
-        self.turns.iter().filter(|spoken| spoken.visible)
-    }
-
-    fn opened(id: RoundId, (number, take): (u32, u32), stages: Vec<Stage>, from: Seq) -> Self {
-        Self {
-            id,
-            number,
-            take,
-            covers: number.saturating_sub(1),
-            closed: false,
-            from,
-            input: None,
-            provided: Vec::new(),
-            turns: Vec::new(),
-            stages,
-            jobs: Vec::new(),
-        }
-    }
-}
-
-/// An open turn's record, and what of it is still being put together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TurnRecord {
-    /// Whose turn it is.
-    pub agent: AgentId,
-    /// Why it takes place.
-    pub task: Task,
-    /// In which round or aside.
-    pub round: RoundId,
-    /// What its prompt is called.
-    pub name: String,
-    /// What its answer has to look like.
-    pub output: Option<OutputSchema>,
-    /// Whether it is told of earlier rounds.
-    pub history: bool,
-    /// What was said in it.
-    pub context: Context,
-    /// A reply whose tool calls are still to come.
-    reply: Option<Awaited>,
-    calls: Vec<ToolRequest>,
-    answers: BTreeMap<ToolCallId, ToolAnswer>,
-    partial: Option<String>,
-}
-
-/// A reply, and how many tool calls belong to it.
-#[derive(Debug, Clone, PartialEq)]
-struct Awaited {
-    text: String,
-    thoughts: Vec<Reasoning>,
-    calls: usize,
-}
-
-/// What a child turn came to, kept for the tool call that asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChildRecord {
-    /// How it ended.
-    pub outcome: TurnOutcome,
-    /// What it said.
-    pub text: String,
+/// What only readers of a whole log know.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chronicle {
+    /// When the first and the last event happened.
+    pub times: Option<(Timestamp, Timestamp)>,
+    /// Why the session is over, if it is.
+    pub ended_because: Option<String>,
+    /// The record that the session was imported with.
+    pub imported: Option<Value>,
+    /// The asides that are over.
+    asides: Vec<RoundRecord>,
 }
 
 /// The window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Window {
-    rounds: VecDeque<RoundRecord>,
+    /// Shared with those who read: a copy of the window costs little.
+    rounds: VecDeque<Arc<RoundRecord>>,
     waiting: BTreeMap<String, Accepted>,
     /// The round and take whose message the next round answers again.
     redo: Option<(u32, u32)>,
@@ -177,9 +69,45 @@ pub struct Window {
     children: BTreeMap<TurnId, (RoundId, ToolCallId, ChildRecord)>,
     /// The open asides.
     asides: BTreeMap<RoundId, RoundRecord>,
+    /// Where everything is kept.
+    chronicle: Option<Chronicle>,
 }
 
 impl Window {
+    pub(crate) fn new(keep: Keep) -> Self {
+        let chronicle = (keep == Keep::All).then(Chronicle::default);
+        Self { chronicle, ..Self::default() }
+    }
+
+    /// What only readers of a whole log know, where everything is kept.
+    pub fn chronicle(&self) -> Option<&Chronicle> {
+        self.chronicle.as_ref()
+    }
+
+    /// The rounds that are kept, all takes, in the order in which they opened.
+    pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundRecord> {
+        self.rounds.iter().map(Arc::as_ref)
+    }
+
+    /// The open asides, and those that are over where everything is kept, in the order in which
+    /// they opened.
+    pub fn asides(&self) -> Vec<&RoundRecord> {
+        let over = self.chronicle.iter().flat_map(|chronicle| &chronicle.asides);
+        let mut asides: Vec<_> = over.chain(self.asides.values()).collect();
+        asides.sort_by_key(|aside| aside.from);
+        asides
+    }
+
+    /// The turns of the seats of a round or an aside, open ones included, in the order in which they
+    /// began.
+    pub fn turns_of<'a>(&'a self, round: &'a RoundRecord) -> Vec<&'a Utterance> {
+        let open = self.turns.values().filter(|turn| turn.round == round.id);
+        let open = open.filter(|turn| turn.parent.is_none()).map(|turn| &turn.utterance);
+        let mut turns: Vec<_> = round.turns.iter().chain(open).collect();
+        turns.sort_by_key(|turn| turn.since);
+        turns
+    }
+
     /// The record of an open turn.
     pub fn find_turn(&self, id: &TurnId) -> Option<&TurnRecord> {
         self.turns.get(id)
@@ -190,6 +118,11 @@ impl Window {
         self.children.get(id).map(|(.., child)| child)
     }
 
+    /// An input that waits for its round.
+    pub(crate) fn find_waiting(&self, message_id: &str) -> Option<&Accepted> {
+        self.waiting.get(message_id)
+    }
+
     /// The arguments of an open tool call.
     pub fn find_call(&self, turn: &TurnId, id: &ToolCallId) -> Option<&ToolRequest> {
         let calls = self.turns.get(turn)?.context.iterations().last()?.tool_calls.iter();
@@ -198,7 +131,7 @@ impl Window {
 
     /// The open round or aside with this id, or a round that a prompt can draw on.
     pub(crate) fn find_round(&self, id: &RoundId) -> Option<&RoundRecord> {
-        self.asides.get(id).or_else(|| self.rounds.iter().rev().find(|round| round.id == *id))
+        self.asides.get(id).or_else(|| self.rounds().rev().find(|round| round.id == *id))
     }
 
     /// The round that a turn in this round or aside is about: the round itself, or the one that the
@@ -206,7 +139,7 @@ impl Window {
     pub(crate) fn about(&self, id: &RoundId) -> Option<&RoundRecord> {
         let Some(aside) = self.asides.get(id) else { return self.find_round(id) };
         let own = |round: &&RoundRecord| (round.number, round.take) == (aside.number, aside.take);
-        self.rounds.iter().rev().find(own)
+        self.rounds().rev().find(own)
     }
 
     /// The rounds that count and were over when this round or aside was opened; without either, all
@@ -221,7 +154,7 @@ impl Window {
                 && Some(&round.id) != open
                 && marks.any(|mark| mark.active && mark.is(round.number, round.take))
         };
-        let mut earlier: Vec<&RoundRecord> = self.rounds.iter().filter(counts).collect();
+        let mut earlier: Vec<&RoundRecord> = self.rounds().filter(counts).collect();
         earlier.sort_by_key(|round| round.number);
         earlier
     }
@@ -238,18 +171,22 @@ impl Window {
     }
 
     fn find_take(&self, wanted: Option<(u32, u32)>) -> Option<&RoundRecord> {
-        self.rounds.iter().find(|round| Some((round.number, round.take)) == wanted)
+        self.rounds().find(|round| Some((round.number, round.take)) == wanted)
     }
 
     fn record_at(&mut self, id: Option<&RoundId>) -> Option<&mut RoundRecord> {
         let id = id?;
-        let asides = &mut self.asides;
-        let rounds = self.rounds.iter_mut().rev();
-        asides.get_mut(id).or_else(|| rounds.into_iter().find(|round| round.id == *id))
+        let mut rounds = self.rounds.iter_mut().rev();
+        let round = || rounds.find(|round| round.id == *id).map(Arc::make_mut);
+        self.asides.get_mut(id).or_else(round)
     }
 
     /// Applies an event, before the session does.
     pub(crate) fn evolve(&mut self, event: &Event, session: &Session, program: &dyn AnyProgram) {
+        if let Some(chronicle) = &mut self.chronicle {
+            let began = chronicle.times.map_or(event.at, |(began, _)| began);
+            chronicle.times = Some((began, event.at));
+        }
         match &event.body {
             Body::Session(body) => self.evolve_session(body),
             Body::Unknown { .. } | Body::Redacted => {}
@@ -257,40 +194,61 @@ impl Window {
             Body::Turn(body) => self.evolve_turn(body, event, session, program),
             Body::Iteration(body) => self.evolve_iteration(body, event),
             Body::ToolCall(body) => self.evolve_tool_call(body, event),
-            Body::Context(body) => self.evolve_context(body, session),
+            Body::Context(body) => self.evolve_context(body, event, session),
         }
     }
 
     fn evolve_session(&mut self, body: &SessionEvent) {
         match body {
-            SessionEvent::SessionInputAccepted(accepted) => {
+            SessionEvent::SessionInputAccepted(accepted)
+            | SessionEvent::SessionInputEdited(accepted) => {
                 self.waiting.insert(accepted.context.message_id().to_owned(), accepted.clone());
             }
-            SessionEvent::SessionInputDropped { message_id } => {
+            SessionEvent::SessionInputDropped { message_id, .. } => {
                 self.waiting.remove(message_id);
             }
             SessionEvent::SessionForked { .. } => {
                 self.waiting.clear();
                 let asides = std::mem::take(&mut self.asides);
                 self.turns.retain(|_, turn| !asides.contains_key(&turn.round));
+                self.note(|chronicle| chronicle.ended_because = None);
             }
             SessionEvent::SessionRoundSuperseded { number, take, redo } => {
                 self.redo = redo.then_some((*number, *take));
+                for round in self.rounds.iter_mut().filter(|round| round.is(*number, *take)) {
+                    Arc::make_mut(round).active = false;
+                }
+            }
+            SessionEvent::SessionTakeSelected { number, take } => {
+                for round in self.rounds.iter_mut().filter(|round| round.number == *number) {
+                    Arc::make_mut(round).active = round.take == *take;
+                }
+            }
+            SessionEvent::SessionCompleted { reason } => {
+                self.note(|chronicle| chronicle.ended_because = Some(reason.clone()));
+            }
+            SessionEvent::SessionImported(imported) => {
+                self.note(|chronicle| chronicle.imported = Some(imported.data.clone()));
             }
             SessionEvent::SessionOpened(_)
             | SessionEvent::SessionPaused
             | SessionEvent::SessionResumed
-            | SessionEvent::SessionCompleted { .. }
-            | SessionEvent::SessionTakeSelected { .. }
-            | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
+        }
+    }
+
+    fn note(&mut self, change: impl FnOnce(&mut Chronicle)) {
+        if let Some(chronicle) = &mut self.chronicle {
+            change(chronicle);
         }
     }
 
     fn evolve_round(&mut self, body: &RoundEvent, event: &Event, session: &Session) {
         let Some(id) = event.place.round.as_ref() else { return };
+        let when = (event.seq, event.at);
         match body {
-            RoundEvent::RoundOpened { number, take, input, stages, .. } => {
+            RoundEvent::RoundOpened { number, take, input, stages, said, audience } => {
                 let again = self.redo.take();
                 let asked = self.input_of(input, again).cloned();
                 let redone = self.find_take(again);
@@ -298,41 +256,61 @@ impl Window {
                 provided.append(&mut self.provided);
                 self.waiting.remove(input.message_id());
                 let stages = legacy::stages(stages, &session.settings).into_owned();
-                let opened = RoundRecord::opened(id.clone(), (*number, *take), stages, event.seq);
-                self.rounds.push_back(RoundRecord { input: asked, provided, ..opened });
+                let take = (*number, *take);
+                let mut opened = RoundRecord {
+                    input: asked,
+                    said: *said,
+                    provided,
+                    present: audience.clone(),
+                    ..RoundRecord::opened(id.clone(), take, input.clone(), when)
+                };
+                opened.add(stages, None);
+                self.rounds.push_back(Arc::new(opened));
             }
-            RoundEvent::RoundAsideOpened { number, take, stages, .. } => {
-                let stages = stages.clone();
-                let opened = RoundRecord::opened(id.clone(), (*number, *take), stages, event.seq);
+            RoundEvent::RoundAsideOpened { number, take, stages, input, .. } => {
+                let take = (*number, *take);
+                let mut opened = RoundRecord::opened(id.clone(), take, input.clone(), when);
+                opened.add(stages.iter().cloned(), None);
                 let last = self.rounds.back();
-                let covers = last.map_or(0, |last| last.number - u32::from(!last.closed));
+                let covers = last.map_or(0, |last| last.number - u32::from(last.outcome.is_none()));
                 self.asides.insert(id.clone(), RoundRecord { covers, ..opened });
             }
-            RoundEvent::StagesAdded { stages } => {
+            RoundEvent::StagesAdded { stages, audience } => {
                 if let Some(record) = self.record_at(Some(id)) {
-                    record.stages.extend(stages.iter().cloned());
+                    record.add(stages.iter().cloned(), audience.as_ref());
                 }
             }
             RoundEvent::JobStarted { .. } => {}
-            RoundEvent::JobFinished { name, ordinal, outcome, .. } => {
+            RoundEvent::JobFinished { name, ordinal, outcome, ends } => {
                 let Some(record) = self.record_at(Some(id)) else { return };
+                record.ends = ends.clone().or(record.ends.take());
                 let (name, outcome) = (name.clone(), outcome.clone());
                 let after = record.stages.len();
                 record.jobs.push(JobRecord { name, ordinal: *ordinal, outcome, after });
             }
-            RoundEvent::RoundClosed { .. } => {
-                if self.asides.remove(id).is_none()
-                    && let Some(round) = self.record_at(Some(id))
-                {
-                    round.closed = true;
+            RoundEvent::RoundClosed { outcome, ends, .. } => {
+                if let Some(record) = self.record_at(Some(id)) {
+                    record.outcome = Some(*outcome);
+                    record.closed_at = Some(event.at);
+                    record.ends = ends.clone().or(record.ends.take());
                 }
                 self.turns.retain(|_, turn| turn.round != *id);
                 self.children.retain(|_, (round, ..)| round != id);
-                let last = self.rounds.back().map_or(0, |round| round.number);
-                let left = session.left_behind(last, Some(id));
-                self.rounds.retain(|round| round.number > left);
+                self.let_go(id, session);
             }
         }
+    }
+
+    /// Lets go of what no prompt will draw on any more when a round or an aside is over.
+    fn let_go(&mut self, closed: &RoundId, session: &Session) {
+        let aside = self.asides.remove(closed);
+        if let Some(chronicle) = &mut self.chronicle {
+            chronicle.asides.extend(aside);
+            return;
+        }
+        let last = self.rounds.back().map_or(0, |round| round.number);
+        let left = session.left_behind(last, Some(closed));
+        self.rounds.retain(|round| round.number > left);
     }
 
     fn evolve_turn(
@@ -348,35 +326,43 @@ impl Window {
         };
         match body {
             TurnEvent::TurnStarted { agent, task } => {
-                let begins = Begins { round, turn: id, agent, task, at: event.at };
+                if let (Task::Seat { stage, .. }, Some(record)) =
+                    (task, self.record_at(Some(round)))
+                    && let Some(stage) = record.stages.get_mut(*stage as usize)
+                {
+                    stage.began.get_or_insert(event.seq);
+                }
+                let (since, at) = (event.seq, event.at);
+                let begins = Begins { round, turn: id, agent, task, since, at };
                 if let Some(record) = self.begin(&begins, session, program) {
-                    self.turns.insert(id.clone(), record);
+                    let parent = task.tool_call().and_then(|call| self.caller_of(call));
+                    self.turns.insert(id.clone(), TurnRecord { parent, ..record });
                 }
             }
             TurnEvent::TurnEnded { outcome, said } => {
                 let Some(record) = self.turns.remove(id) else { return };
-                let text = record.last_words();
                 match &record.task {
-                    Task::Seat { stage, .. } => {
-                        let (public, purpose) = self
-                            .seat_of(&record)
-                            .map_or((true, ANSWER), |(s, _)| (s.public, s.purpose.clone()));
+                    Task::Seat { .. } => {
+                        let public = self.seat_of(&record).is_none_or(|(stage, _)| stage.public);
                         let judged = !public && *outcome == TurnOutcome::Answered;
                         let spoken = Utterance {
-                            agent: record.agent.clone(),
-                            stage: *stage,
-                            purpose,
-                            text,
-                            outcome: outcome.clone(),
-                            public: said.is_some(),
+                            outcome: Some(outcome.clone()),
+                            ended: Some(event.seq),
+                            said: *said,
+                            audience: self.find_round(round).and_then(|round| {
+                                let Utterance { stage, seat, .. } = record.utterance;
+                                round.audience_of(stage, seat)
+                            }),
                             visible: said.is_some() || judged,
+                            ..record.utterance
                         };
                         if let Some(round) = self.record_at(Some(round)) {
                             round.turns.push(spoken);
                         }
                     }
                     Task::Delegated { tool_call, .. } | Task::Nested { tool_call, .. } => {
-                        let child = ChildRecord { outcome: outcome.clone(), text };
+                        self.note_mission(round, &record, outcome);
+                        let child = ChildRecord::new(outcome, record.utterance);
                         self.children.insert(id.clone(), (round.clone(), tool_call.clone(), child));
                     }
                 }
@@ -384,20 +370,60 @@ impl Window {
         }
     }
 
+    /// The open turn that made a tool call.
+    fn caller_of(&self, call: &ToolCallId) -> Option<TurnId> {
+        let made = |turn: &TurnRecord| turn.calls.iter().any(|request| request.id == *call);
+        self.turns.iter().find(|(_, turn)| made(turn)).map(|(id, _)| id.clone())
+    }
+
+    /// The seat's turn that an open turn is part of.
+    fn seat_turn(&self, turn: &TurnId) -> Option<&TurnRecord> {
+        let mut root = self.turns.get(turn)?;
+        while let Some(parent) = &root.parent {
+            root = self.turns.get(parent)?;
+        }
+        Some(root)
+    }
+
+    fn root_of(&mut self, turn: &TurnId) -> Option<&mut Utterance> {
+        let root = self.seat_turn(turn)?.utterance.turn.clone();
+        self.turns.get_mut(&root).map(|record| &mut record.utterance)
+    }
+
+    /// The view of the agent whose open turn this is. What happens inside a seat's turn does not
+    /// receive more than the seat.
+    pub fn viewer(&self, turn: &TurnId) -> Option<Viewer> {
+        let agent = &self.turns.get(turn)?.utterance.agent;
+        let seat = self.seat_turn(turn)?;
+        self.find_round(&seat.round)?.viewer(seat.utterance.stage, agent)
+    }
+
     /// The stage and the seat of an open turn; none for the child of another turn.
     fn seat_of(&self, record: &TurnRecord) -> Option<(&Stage, &Seat)> {
         let Task::Seat { stage, seat } = record.task else { return None };
-        let stage = self.find_round(&record.round)?.stages.get(stage as usize)?;
+        let stage = &self.find_round(&record.round)?.stages.get(stage as usize)?.stage;
         Some((stage, stage.seats.get(seat as usize)?))
     }
 
     fn evolve_iteration(&mut self, body: &IterationEvent, event: &Event) {
-        let Some(record) = event.place.turn.as_ref().and_then(|turn| self.turns.get_mut(turn))
-        else {
-            return;
-        };
+        let Some(turn) = event.place.turn.as_ref() else { return };
+        if let (Some(charge), Some(root)) = (booked(body), self.root_of(turn)) {
+            root.spent = root.spent.plus(charge);
+        }
+        let Some(record) = self.turns.get_mut(turn) else { return };
         match body {
-            IterationEvent::ModelCallFinished { text, calls, thoughts, record: call, .. } => {
+            IterationEvent::ModelCallFinished {
+                text,
+                calls,
+                thoughts,
+                citations,
+                record: call,
+                ..
+            } => {
+                record.utterance.say(text);
+                record.utterance.citations.extend(citations.iter().cloned());
+                record.utterance.notice.clone_from(&call.notice);
+                record.utterance.model = Some(call.model.clone()).filter(|name| !name.is_empty());
                 record.context.replace(|context| context.with_call(call.clone(), event.at));
                 record.reply = Some(Awaited {
                     text: text.clone(),
@@ -407,7 +433,7 @@ impl Window {
                 record.complete_reply(event.at);
             }
             IterationEvent::ModelCallCancelled { partial, .. } => {
-                record.partial = Some(partial.clone()).filter(|partial| !partial.is_empty());
+                record.utterance.say(partial);
             }
             IterationEvent::IterationClosed { outcome: IterationOutcome::ToolsDone } => {
                 // In the order in which the model asked, not in which the tools were done.
@@ -441,18 +467,26 @@ impl Window {
                 record.complete_reply(event.at);
             }
             ToolCallEvent::ToolCallFinished(outcome) => {
-                let content = match outcome {
-                    ToolOutcome::Answered { turn } => {
-                        self.find_child(turn).map(|child| child.text.clone())
-                    }
+                let answer = match outcome {
+                    ToolOutcome::Answered { turn } => self.find_child(turn).map(missions::answer),
                     _ => None,
                 };
-                let content = content.unwrap_or_else(|| outcome.message().to_owned());
+                let own = || (outcome.message().to_owned(), outcome.value().cloned());
+                let (content, value) = answer.unwrap_or_else(own);
                 self.children.retain(|_, (_, call, _)| call != id);
                 let Some(record) = self.turns.get_mut(turn) else { return };
-                let (value, success) = (outcome.value().cloned(), outcome.succeeded());
+                let success = outcome.succeeded();
                 let answer = ToolAnswer { id: id.clone(), content, value, success };
                 record.answers.insert(id.clone(), answer);
+            }
+            // A call that was refused never starts, and one that is tried again counts once.
+            ToolCallEvent::ToolCallStarted { attempt: 1 } => {
+                let calls = self.turns.get(turn).map(|record| record.calls.as_slice());
+                let call = calls.unwrap_or_default().iter().find(|call| call.id == *id);
+                let name = call.map(|call| call.name.clone());
+                if let Some(root) = self.root_of(turn) {
+                    root.tools.extend(name);
+                }
             }
             ToolCallEvent::ToolCallStarted { .. }
             | ToolCallEvent::ToolCallPublished { .. }
@@ -460,56 +494,24 @@ impl Window {
         }
     }
 
-    fn evolve_context(&mut self, body: &ContextEvent, session: &Session) {
-        let ContextEvent::ContextProvided(result) = body else { return };
-        let Some(request) = session.find_request(&result.request) else { return };
-        if matches!(request.about, crate::context_request::About::Approval { .. }) {
-            return;
+    fn evolve_context(&mut self, body: &ContextEvent, event: &Event, session: &Session) {
+        match body {
+            ContextEvent::ContextRequested(request) => {
+                let last = self.rounds.back().map(|round| round.id.clone());
+                let id = event.place.round.clone().or(last);
+                if let Some(record) = self.record_at(id.as_ref()) {
+                    record.requests.push(request.clone());
+                }
+            }
+            ContextEvent::ContextProvided(result) => {
+                let request = session.find_request(&result.request);
+                let shown = request.is_some_and(|request| request.about.waiting_call().is_none());
+                if shown || self.chronicle.is_some() {
+                    let query = request.map(|request| request.query.clone()).unwrap_or_default();
+                    self.provided.push(Provided { query, result: result.clone(), shown });
+                }
+            }
+            ContextEvent::ContextWithdrawn { .. } => {}
         }
-        self.provided.push(Provided { query: request.query.clone(), result: result.clone() });
-    }
-}
-
-impl TurnRecord {
-    fn new(
-        agent: AgentId,
-        task: Task,
-        round: RoundId,
-        context: Context,
-        Prompting { name, output, history }: Prompting,
-    ) -> Self {
-        Self {
-            agent,
-            task,
-            round,
-            name,
-            output,
-            history,
-            context,
-            reply: None,
-            calls: Vec::new(),
-            answers: BTreeMap::new(),
-            partial: None,
-        }
-    }
-
-    /// Adds the reply once all of its tool calls are known.
-    fn complete_reply(&mut self, at: Timestamp) {
-        let whole = |reply: &mut Awaited| self.calls.len() >= reply.calls;
-        let Some(reply) = self.reply.take_if(whole) else { return };
-        let Awaited { text, thoughts, .. } = reply;
-        let calls = self.calls.clone();
-        self.context.replace(|context| context.reply(&text, thoughts, calls, at));
-    }
-
-    /// What the turn says in the end: its last reply, or as far as it got.
-    fn last_words(&self) -> String {
-        if let Some(partial) = &self.partial {
-            return partial.clone();
-        }
-        let said = self.context.to_messages().into_iter().rev();
-        let mut said = said.filter(|message| message.role == crate::message::Role::Assistant);
-        said.find_map(|message| Some(message.text()).filter(|text| !text.is_empty()))
-            .unwrap_or_default()
     }
 }

@@ -106,7 +106,32 @@ fn a_delegation_to_an_unknown_worker_fails_and_names_those_that_there_are() {
     table.asks("r1.t1.i1", "", vec![delegate("plumber", "dig")]);
     assert_eq!(
         told(&table, "r1.t1"),
-        ("delegate: there is no worker \"plumber\"; there are: digger, writer".to_owned(), false)
+        (
+            "delegate: there is no worker \"plumber\"; Boss may delegate to: digger, writer"
+                .to_owned(),
+            false
+        )
+    );
+}
+
+#[test]
+fn an_agent_delegates_to_its_own_workers_alone() {
+    let mut table = office(4);
+    table.say("Build it.");
+    table.asks("r1.t1.i1", "", vec![delegate("boss", "dig")]);
+    let (told, _) = told(&table, "r1.t1");
+    assert_eq!(
+        told,
+        "delegate: Boss may not delegate to \"boss\"; Boss may delegate to: digger, writer"
+    );
+    let alone = agent_with("Alone", vec![ToolDecl::delegate()]);
+    let mut table = Table::open(vec![alone, agent("Other")]);
+    table.say("Build it.");
+    table.asks("r1.t1.i1", "", vec![delegate("other", "dig")]);
+    let (told, _) = self::told(&table, "r1.t1");
+    assert_eq!(
+        told,
+        "delegate: Alone may not delegate to \"other\"; there is nobody to delegate to, answer yourself"
     );
 }
 
@@ -353,4 +378,72 @@ fn a_session_whose_handler_still_runs_after_its_children_ended_has_work() {
     assert!(table.session().has_work());
     table.answer("r1.t2.i1", "good");
     assert!(table.session().has_work(), "the handler has to be run again if it is cut off now");
+}
+
+#[test]
+fn a_worker_is_told_of_its_own_missions_in_takes_that_count_and_of_no_others() {
+    let mut table = office(4);
+    for (round, mission) in [(1, "dig"), (2, "dig deeper")] {
+        table.say("Build it.");
+        let calls = vec![delegate("digger", mission), delegate("writer", "write")];
+        table.asks(&format!("r{round}.t1.i1"), "", calls);
+        table.answer(&format!("r{round}.t2.i1"), &format!("dug in round {round}"));
+        table.answer(&format!("r{round}.t3.i1"), "written");
+        table.answer(&format!("r{round}.t1.i2"), "Built.");
+    }
+    table.ok(Command::Rewind { number: 2 });
+    table.say("Go on.");
+    table.asks("r3.t1.i1", "", vec![delegate("digger", "measure")]);
+    insta::assert_snapshot!(table.prompt("r3.t2"), @r"
+    System: You are Digger.
+    User: Your earlier missions in this conversation:
+
+    [Mission]
+    dig
+    [Your answer]
+    dug in round 1
+
+    Your mission now:
+    measure
+
+    Why you: you know how
+    ");
+    table.answer("r3.t2.i1", "Three feet.");
+    table.asks("r3.t1.i2", "", vec![delegate("digger", "again")]);
+    let prompt = table.prompt("r3.t3");
+    assert!(prompt.contains("[Mission]\nmeasure\n[Your answer]\nThree feet."), "{prompt}");
+}
+
+#[test]
+fn a_worker_is_told_of_eight_missions_at_most() {
+    let mut table = office(4);
+    for round in 1..=10 {
+        table.say("Build it.");
+        table.asks(
+            &format!("r{round}.t1.i1"),
+            "",
+            vec![delegate("digger", &format!("dig {round}."))],
+        );
+        let told = table.prompt(&format!("r{round}.t2"));
+        assert_eq!(told.matches("[Mission]").count(), (round - 1).min(8), "{told}");
+        assert!(round < 10 || !told.contains("dig 1.") && told.contains("dig 2."), "{told}");
+        table.answer(&format!("r{round}.t2.i1"), "dug");
+        table.answer(&format!("r{round}.t1.i2"), "Built.");
+    }
+}
+
+#[test]
+fn the_sources_of_a_worker_reach_the_supervisor() {
+    use roundtable_core::message::Citation;
+    let mut table = office(4);
+    table.say("Look it up.");
+    table.asks("r1.t1.i1", "", vec![delegate("digger", "look it up")]);
+    let source = Citation { url: Some("https://a.example".to_owned()), title: None, quote: None };
+    let mut reply = crate::table::reply("It is so.", Vec::new());
+    reply.citations = vec![source];
+    table.ok(table.replied("r1.t2.i1", reply));
+    let record = table.live.window.find_turn(&table.turn("r1.t1")).unwrap();
+    let answer = record.context.iterations()[0].tool_calls[0].result.clone().unwrap();
+    assert_eq!(answer.content, "It is so.");
+    assert_eq!(answer.value, Some(json!({ "citations": [{ "url": "https://a.example" }] })));
 }

@@ -1,6 +1,5 @@
 //! JSON from outside has at most 64 levels when it is stored, whoever it comes from.
 
-use roundtable_core::debate::{ImportError, Record};
 use roundtable_core::event::{Body, IterationEvent, ToolCallEvent};
 use roundtable_core::input::{Ran, Report};
 use roundtable_core::json::MAX_LEVELS;
@@ -127,14 +126,4 @@ fn s23_an_output_schema_that_nests_too_deeply_is_refused() {
     let tool_call = table.call("r1.t1.i1.c1");
     let evaluate = Report::Evaluate { tool_call, ordinal: 1, prompt };
     assert_eq!(table.refused(evaluate).to_string(), what);
-}
-
-#[test]
-fn s23_an_import_that_nests_too_deeply_is_refused_before_it_is_parsed() {
-    for levels in [65, 100_000] {
-        let file = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        let what =
-            format!("the JSON is nested {levels} levels deep; at most 64 levels are allowed");
-        assert_eq!(Record::import(&file), Err(ImportError::NotAnExport { what }));
-    }
 }

@@ -2,7 +2,7 @@
 
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::{Limits, Price};
-use roundtable_core::event::Origin;
+use roundtable_core::event::{Change, Origin};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
 use roundtable_core::session::Status;
@@ -239,4 +239,12 @@ fn a_fork_where_all_rounds_are_done_is_refused_and_an_earlier_one_goes_on() {
     fork.ok(Command::Fork { origin, agents: None });
     say(&mut fork, "f1", "another question 2");
     assert_eq!(fork.session().round.as_ref().unwrap().number, 2);
+}
+
+#[test]
+fn a_fork_keeps_the_title_and_is_not_archived() {
+    let mut parent = talked(Settings::default());
+    parent.ok(Command::Change(Change { title: Some("Plans".to_owned()), archived: Some(true) }));
+    let fork = forked(&parent, None);
+    assert_eq!((fork.session().title(), fork.session().archived), ("Plans", false));
 }

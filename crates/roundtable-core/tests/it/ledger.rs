@@ -147,8 +147,7 @@ fn old_events_without_a_charge_book_what_was_reserved() {
     let mut json = serde_json::to_value(&failed).unwrap();
     assert!(json["data"].as_object_mut().unwrap().remove("charge").is_some());
     let old: Event = serde_json::from_value(json).unwrap();
-    let mut live =
-        roundtable_core::Live::new(table.session().id.clone(), &crate::table::programs());
+    let mut live = roundtable_core::Live::new(table.session().id.clone(), &crate::programs());
     table.log.iter().filter(|event| event.seq < old.seq).for_each(|event| live.apply(event));
     live.apply(&old);
     assert_eq!(live.session.account.spent, reserved);

@@ -11,16 +11,17 @@
 
 mod table;
 mod trace;
-mod vectors;
 
 mod approvals;
+mod asking;
+mod audience;
 mod budgets;
 mod cancel;
+mod changes;
 mod children;
 mod consent;
 mod context_requests;
 mod context_results;
-mod debate;
 mod depth;
 mod effects;
 mod failed_rounds;
@@ -34,6 +35,7 @@ mod lifecycle;
 mod projection;
 mod prompts;
 mod queue;
+mod queued;
 mod recovery;
 mod rejects;
 mod rounds;
@@ -42,3 +44,10 @@ mod time_limits;
 mod tools;
 mod turn_context;
 mod wire;
+
+use roundtable_core::program::Programs;
+
+/// The programs that sessions under test can run.
+fn programs() -> Programs {
+    Programs::default().with(audience::Plan)
+}

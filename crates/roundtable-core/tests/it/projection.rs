@@ -26,10 +26,6 @@ fn line(table: &Table, row: &Row) -> String {
         }
         Row::Seats { round, agents } => format!("round {round} has {} more agents", agents.len()),
         Row::RoundEnd { round, outcome, .. } => format!("round {round} ended {outcome:?}"),
-        Row::Turn { turn, round, agent, parent, .. } => {
-            format!("turn {turn} of {agent} in {round} for {parent:?}")
-        }
-        Row::TurnEnd { turn, .. } => format!("turn {turn} ended"),
         Row::Message { number, round, turn, body, .. } => {
             let event = table.log.iter().find(|event| event.seq == *body).unwrap();
             format!("message {number} in {round} by {turn:?}: {:?}", words(event))
@@ -82,31 +78,19 @@ fn every_message_row_points_to_the_event_that_has_its_text() {
     opened by nobody
     round r1 is 1 take 1 of 2 agents
     message 1 in r1 by None: "Hello"
-    turn r1.t1 of agt_ada in r1 for None
-    turn r1.t2 of agt_bob in r1 for None
     request q1 of agt_ada
-    turn r1.t1 ended
     message 2 in r1 by Some(r1.t1): "Let me think."
-    turn r1.t2 ended
     message 3 in r1 by Some(r1.t2): "I was say"
     round r1 ended Incomplete
     request q1 gone
     round r2 is 2 take 1 of 2 agents
     message 4 in r2 by None: "Again"
-    turn r2.t1 of agt_ada in r2 for None
-    turn r2.t2 of agt_bob in r2 for None
-    turn r2.t1 ended
     message 5 in r2 by Some(r2.t1): ""
-    turn r2.t2 ended
     message 6 in r2 by Some(r2.t2): "Here."
     round r2 ended Completed
     take 2.1 active false
     round r3 is 2 take 2 of 2 agents
     message 4 in r3 by None: "Again"
-    turn r3.t1 of agt_ada in r3 for None
-    turn r3.t2 of agt_bob in r3 for None
-    turn r3.t1 ended
-    turn r3.t2 ended
     round r3 ended Incomplete
     take 2.1 active true
     "#);

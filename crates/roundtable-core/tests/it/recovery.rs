@@ -230,7 +230,7 @@ fn personal() -> Table {
 }
 
 fn without(table: &Table, erased: impl Fn(&Event) -> bool) -> Live {
-    let mut live = Live::new(table.session().id.clone(), &crate::table::programs());
+    let mut live = Live::new(table.session().id.clone(), &crate::programs());
     for event in &table.log {
         let body = if erased(event) { Body::Redacted } else { event.body.clone() };
         live.apply(&Event { body, ..event.clone() });
@@ -279,7 +279,7 @@ fn f34_nothing_follows_by_itself_in_a_session_that_holds_something_newer() {
     // As if the process had died right after the message was taken: its round is still to open.
     let until = events[0].seq;
     let left = |newer: bool| {
-        let mut live = Live::new(table.session().id.clone(), &crate::table::programs());
+        let mut live = Live::new(table.session().id.clone(), &crate::programs());
         let taken = table.log.iter().filter(|event| event.seq <= until);
         taken.for_each(|event| live.apply(event));
         let kind = "moon_landed".to_owned();

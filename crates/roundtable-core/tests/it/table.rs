@@ -7,13 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::{ContextResult, Decision};
-use roundtable_core::debate::Debate;
 use roundtable_core::event::{CallRecord, Event, NestedPrompt, Opening};
 use roundtable_core::id::{ContextRequestId, IterationId, SessionId, ToolCallId, TurnId};
 use roundtable_core::input::{
     AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
 };
-use roundtable_core::program::Programs;
 use roundtable_core::session::Session;
 use roundtable_core::settings::Settings;
 use roundtable_core::stage::Name;
@@ -53,7 +51,7 @@ impl Table {
     /// A session before its first event.
     pub fn empty(id: &str) -> Self {
         Self {
-            live: Live::new(SessionId::new(id).unwrap(), &programs()),
+            live: Live::new(SessionId::new(id).unwrap(), &crate::programs()),
             log: Vec::new(),
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
             starts: Starts::Allowed,
@@ -130,7 +128,7 @@ impl Table {
 
     /// The state that the log alone gives.
     pub fn replayed(&self) -> Live {
-        let mut replayed = Live::new(self.live.session.id.clone(), &programs());
+        let mut replayed = Live::new(self.live.session.id.clone(), &crate::programs());
         self.log.iter().for_each(|event| replayed.apply(event));
         replayed
     }
@@ -149,7 +147,7 @@ impl Table {
         let snapshot = serde_json::to_string(&self.live.session).unwrap();
         let session: Session = serde_json::from_str(&snapshot).unwrap();
         let from = session.window_from();
-        Live::resume(session, self.log.iter().filter(|event| event.seq >= from), &programs())
+        Live::resume(session, self.log.iter().filter(|event| event.seq >= from), &crate::programs())
     }
 
     /// What happened since the last call of this, as text.
@@ -174,15 +172,8 @@ impl Table {
     pub fn next_say(&mut self, text: Option<&str>) -> Say {
         self.messages += 1;
         let id = format!("m{}", self.messages);
-        Say {
-            context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
-            sender: "User".to_owned(),
-            text: text.map(str::to_owned),
-            images: Vec::new(),
-            on_busy: OnBusy::Queue,
-            results: Vec::new(),
-            limits: None,
-        }
+        let context = MessageContext::new(&id, &self.live.session.id, None).unwrap();
+        Say { text: text.map(str::to_owned), ..Say::new(context) }
     }
 
     pub fn say(&mut self, text: &str) -> Vec<Event> {
@@ -319,11 +310,6 @@ impl Table {
         let (rendered, _) = self.live.render(&self.turn(label)).unwrap();
         rendered.text()
     }
-}
-
-/// The programs that sessions under test can run.
-pub fn programs() -> Programs {
-    Programs::default().with(Debate)
 }
 
 pub fn opening(agents: Vec<Agent>, settings: Settings) -> Command {

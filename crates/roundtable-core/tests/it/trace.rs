@@ -117,7 +117,13 @@ fn session(body: &SessionEvent) -> String {
                 accepted.text.as_ref().map_or("nothing".to_owned(), |text| format!("{text:?}"));
             format!("accepted {} {text}", accepted.context.message_id())
         }
-        SessionEvent::SessionInputDropped { message_id } => format!("dropped {message_id}"),
+        SessionEvent::SessionInputEdited(accepted) => {
+            let text = accepted.text.as_deref().unwrap_or_default();
+            format!("edited {} {text:?}", accepted.context.message_id())
+        }
+        SessionEvent::SessionInputDropped { message_id, withdrawn } => {
+            format!("{} {message_id}", if *withdrawn { "withdrew" } else { "dropped" })
+        }
         SessionEvent::SessionPaused => "paused".to_owned(),
         SessionEvent::SessionResumed => "resumed".to_owned(),
         SessionEvent::SessionCompleted { reason } => format!("completed: {reason}"),
@@ -128,6 +134,11 @@ fn session(body: &SessionEvent) -> String {
             format!("selected round {number} take {take}")
         }
         SessionEvent::SessionImported(imported) => format!("imported {}", imported.topic),
+        SessionEvent::SessionChanged(change) => {
+            let title = change.title.as_ref().map(|title| format!("title {title:?}"));
+            let archived = change.archived.map(|archived| format!("archived {archived}"));
+            format!("changed {}", title.into_iter().chain(archived).collect::<Vec<_>>().join(", "))
+        }
         SessionEvent::StateChanged { patch, note } => {
             let note = note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
             format!("state {patch}{note}")
@@ -145,7 +156,7 @@ fn round(body: &RoundEvent) -> String {
             let agent = stages.first().map_or("nobody", |stage| stage.seats[0].agent.as_str());
             format!("opened aside {purpose} after round {number} for {agent}")
         }
-        RoundEvent::StagesAdded { stages } => {
+        RoundEvent::StagesAdded { stages, .. } => {
             let purposes: Vec<&str> = stages.iter().map(|stage| stage.purpose.as_str()).collect();
             format!("goes on with {}", purposes.join(", "))
         }
@@ -245,6 +256,7 @@ fn context(body: &ContextEvent) -> String {
         ContextEvent::ContextRequested(request) => {
             let about = match &request.about {
                 About::Information => "information",
+                About::Question { .. } => "question",
                 About::Approval { .. } => "approval",
                 About::Outcome { .. } => "outcome",
             };

@@ -120,8 +120,7 @@ fn a_prompt_can_be_made_again_from_the_part_of_the_log_that_its_record_names() {
     table.answer("r2.t1.i1", "2");
     let (rendered, record) = table.live.render(&table.turn("r3.t1")).unwrap();
     let part = table.log.iter().filter(|event| event.seq >= record.from && event.seq <= record.to);
-    let again =
-        roundtable_core::Live::resume(table.session().clone(), part, &crate::table::programs());
+    let again = roundtable_core::Live::resume(table.session().clone(), part, &crate::programs());
     let (repeated, _) = again.render(&table.turn("r3.t1")).unwrap();
     assert_eq!(repeated, rendered);
 }

@@ -135,7 +135,7 @@ impl SessionTask<'_> {
                 let env = self.env(None);
                 Answer::Report(self.step(&Report::Woke.into(), &env, staged))
             }
-            Letter::Wake | Letter::Idle | Letter::State { .. } => Answer::Nothing,
+            Letter::Wake | Letter::Idle | Letter::Discard | Letter::Look(_) => Answer::Nothing,
         }
     }
 
@@ -242,7 +242,7 @@ impl SessionTask<'_> {
                 (Letter::Command { reply, .. }, Answer::Command(result)) => {
                     self.acknowledge(reply, result);
                 }
-                (Letter::State { reply }, _) => drop(reply.send(self.state())),
+                (Letter::Look(look), _) => look(self.opened()),
                 (Letter::Commit { reply, .. }, Answer::Report(result)) => {
                     drop(
                         reply.send(
@@ -302,9 +302,9 @@ impl SessionTask<'_> {
         }
     }
 
-    fn state(&self) -> Result<roundtable_core::session::Session, EngineError> {
+    fn opened(&self) -> Result<&Live, EngineError> {
         if self.live.session.opened {
-            return Ok(self.live.session.clone());
+            return Ok(&self.live);
         }
         Err(Reject::NotFound { session: self.session.clone() }.into())
     }

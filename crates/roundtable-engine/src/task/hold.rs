@@ -107,7 +107,11 @@ fn kept_bytes(letter: &Letter) -> Option<usize> {
         Letter::Evaluate { prompt, .. } => {
             Some(serde_json::to_vec(prompt).map_or(usize::MAX, |json| json.len()))
         }
-        Letter::Command { .. } | Letter::State { .. } | Letter::Wake | Letter::Idle => None,
+        Letter::Command { .. }
+        | Letter::Look(_)
+        | Letter::Wake
+        | Letter::Idle
+        | Letter::Discard => None,
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use roundtable_core::Live;
 use roundtable_core::event::NestedPrompt;
 use roundtable_core::id::{IterationId, ToolCallId, TurnId};
 use roundtable_core::input::{Command, Input};
-use roundtable_core::session::Session;
 use roundtable_ports::{CommandKey, EvaluateError, Evaluation, Receipt};
 use tokio::sync::oneshot;
 
@@ -17,8 +17,8 @@ use crate::error::EngineError;
 pub(crate) enum Letter {
     /// A caller wants something.
     Command { command: Arc<Command>, key: Option<CommandKey>, reply: Reply },
-    /// A caller wants to know the state.
-    State { reply: oneshot::Sender<Result<Session, EngineError>> },
+    /// A caller wants to look at the state.
+    Look(Look),
     /// An effect is done. Partials are those of a process that is gone.
     Report { report: Input, partials: Option<BTreeMap<IterationId, String>> },
     /// Something that is committed before whoever sends it goes on: a handler publishes, or a model
@@ -35,7 +35,12 @@ pub(crate) enum Letter {
     Wake,
     /// Nothing has happened for a while.
     Idle,
+    /// What is known of the session here counts no more.
+    Discard,
 }
+
+/// Takes what it wants to know of the state, or why it cannot be known.
+pub(crate) type Look = Box<dyn FnOnce(Result<&Live, EngineError>) + Send + Sync>;
 
 /// How a command is answered.
 pub(crate) enum Reply {
@@ -77,10 +82,10 @@ impl Letter {
     pub fn refuse(self, error: &EngineError) {
         match self {
             Self::Command { reply, .. } => reply.refuse(error.clone()),
-            Self::State { reply } => drop(reply.send(Err(error.clone()))),
+            Self::Look(look) => look(Err(error.clone())),
             Self::Commit { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
             Self::Evaluate { reply, .. } => drop(reply.send(Err(EvaluateError::Stopping))),
-            Self::Report { .. } | Self::Wake | Self::Idle => {}
+            Self::Report { .. } | Self::Wake | Self::Idle | Self::Discard => {}
         }
     }
 }

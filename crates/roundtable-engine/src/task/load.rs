@@ -5,7 +5,7 @@ use std::sync::Arc;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Session;
-use roundtable_core::{Live, Reject};
+use roundtable_core::{Keep, Live, Reject};
 use roundtable_ports::{LeaseError, LogError, Ownership, Snapshot};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -66,13 +66,13 @@ fn check(engine: &Engine, live: Live) -> Result<Live, EngineError> {
     if let Some(name) = missing.filter(|_| live.session.opened) {
         engine.lay_aside(&live.session.id);
         let what = format!("this process has no program \"{name}\"");
-        return Err(EngineError::CannotPlay { what });
+        return Err(EngineError::MissingDependency { what });
     }
     match engine.parts().check(&live.session.agents) {
         Ok(()) => Ok(live),
         Err(missing) => {
             engine.lay_aside(&live.session.id);
-            Err(EngineError::CannotPlay { what: missing.to_string() })
+            Err(EngineError::MissingDependency { what: missing.to_string() })
         }
     }
 }
@@ -86,7 +86,7 @@ pub(crate) async fn read(
 ) -> Result<Live, LogError> {
     let (log, programs) = (&parts.store.log, &parts.programs);
     let snapshot = log.find_snapshot(source).await?.filter(|snapshot| snapshot.seq <= until);
-    let mut live = match snapshot.as_ref().and_then(thaw) {
+    let live = match snapshot.as_ref().and_then(thaw) {
         None => Live::new(session.clone(), programs),
         Some(state) => {
             let mut earlier = Vec::new();
@@ -101,6 +101,22 @@ pub(crate) async fn read(
             Live::resume(state, earlier.iter().map(Arc::as_ref), programs)
         }
     };
+    catch_up(parts, source, live, until).await
+}
+
+/// The fold of a session's whole log, with everything kept.
+pub(crate) async fn read_all(parts: &Parts, session: &SessionId) -> Result<Live, LogError> {
+    let live = Live::reader(session.clone(), &parts.programs, Keep::All);
+    catch_up(parts, session, live, Seq(u64::MAX)).await
+}
+
+async fn catch_up(
+    parts: &Parts,
+    source: &SessionId,
+    mut live: Live,
+    until: Seq,
+) -> Result<Live, LogError> {
+    let log = &parts.store.log;
     loop {
         let page = log.read(source, live.session.head.next(), PAGE).await?;
         let wanted: Vec<&Arc<Event>> = page.iter().take_while(|event| event.seq <= until).collect();

@@ -19,6 +19,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use roundtable_core::Live;
+use roundtable_core::Reject;
 use roundtable_core::Starts;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
@@ -29,9 +30,9 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 pub(crate) use commit::digest_of;
 pub(crate) use letter::{Letter, Reply};
 pub use load::SNAPSHOT_VERSION;
-pub(crate) use load::read;
+pub(crate) use load::{read, read_all};
 
-use crate::adapter::{LogReader, SessionBus};
+use crate::adapter::SessionBus;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::speech::Speech;
@@ -73,7 +74,6 @@ pub(crate) struct SessionTask<'a> {
     askers: Vec<Asker>,
     speech: Arc<Speech>,
     bus: Arc<SessionBus>,
-    reader: Arc<LogReader>,
     snapshot: Seq,
     /// Whether the store has notes of running replies.
     noted: Arc<AtomicBool>,
@@ -121,8 +121,6 @@ impl<'a> SessionTask<'a> {
         };
         let (reporter, reports) = mpsc::channel(engine.parts().config.mailbox);
         let bus = Arc::new(SessionBus::new(session.clone(), reporter.clone()));
-        let reader =
-            Arc::new(LogReader { session: session.clone(), log: engine.parts().store.log.clone() });
         let snapshot = live.session.head;
         let mut task = Self {
             running: Running::new(HashMap::new()),
@@ -138,7 +136,6 @@ impl<'a> SessionTask<'a> {
             live,
             speech,
             bus,
-            reader,
             snapshot,
             noted: Arc::default(),
             wake_at: None,
@@ -183,9 +180,19 @@ impl<'a> SessionTask<'a> {
             if self.is_due() {
                 letters.push(Letter::Wake);
             }
+            if letters.iter().any(|letter| matches!(letter, Letter::Discard)) {
+                return Err(self.discard(letters));
+            }
             self.idle = false;
             self.process(letters).await?;
         }
+    }
+
+    /// Another one has claimed the session here, and may have deleted it.
+    fn discard(&self, letters: Vec<Letter>) -> Halt {
+        let gone = EngineError::from(Reject::NotFound { session: self.session.clone() });
+        letters.into_iter().for_each(|letter| letter.refuse(&gone));
+        Halt::Lost(gone)
     }
 
     /// Whether the time that something has to happen at has come.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::letter::Letter;
 use super::{Halt, SessionTask};
-use crate::adapter::EngineAdapter;
+use crate::adapter::{EngineAdapter, ViewReader};
 use crate::cut::{CutCall, CutTarget};
 use crate::speech::Speech;
 
@@ -36,6 +36,7 @@ pub(super) struct Effect {
 pub(super) struct Run {
     pub prompt: Option<Arc<Prompt>>,
     pub rendered: Option<Arc<RenderedPrompt>>,
+    pub session: Option<Arc<ViewReader>>,
 }
 
 /// What is under way for a session.

@@ -49,7 +49,7 @@ impl SessionTask<'_> {
                 return Box::pin(self.process(vec![letter])).await;
             }
             // These carry nothing of their own that could be left out.
-            letter @ (Letter::State { .. } | Letter::Wake | Letter::Idle) => {
+            letter @ (Letter::Look(_) | Letter::Wake | Letter::Idle | Letter::Discard) => {
                 let error = EngineError::from(error);
                 letter.refuse(&error);
                 return Err(Halt::Lost(error));

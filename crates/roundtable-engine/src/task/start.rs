@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::SessionTask;
 use super::letter::Letter;
 use super::reconcile::Effect;
+use crate::adapter::ViewReader;
 use crate::effect::{self, ModelCall, ToolRun};
 use crate::quota::Admission;
 
@@ -96,6 +97,7 @@ impl SessionTask<'_> {
 
     fn start_tool(&mut self, id: &TurnId, tool_call: &ToolCallId, attempt: u32) -> Option<Effect> {
         let prompt = self.prompt_of(id)?;
+        let session = self.reader_of(id)?;
         let rendered = self.running.runs.get(id).and_then(|run| run.rendered.clone());
         let (round, turn) = self.live.session.find_turn(id)?;
         let adapter = self.running.adapter(&turn.agent);
@@ -117,7 +119,7 @@ impl SessionTask<'_> {
             prompt,
             rendered,
             adapter,
-            session: self.reader.clone(),
+            session,
             scope,
         };
         Some(self.spawn(cancellation, run.run()))
@@ -145,6 +147,21 @@ impl SessionTask<'_> {
             run.prompt = Some(Arc::new(self.live.window.prompt(&self.live.session, id)?));
         }
         run.prompt.clone()
+    }
+
+    /// The session as the agent of an open turn received it: one object for all of its calls.
+    fn reader_of(&mut self, id: &TurnId) -> Option<Arc<ViewReader>> {
+        let run = self.running.runs.entry(id.clone()).or_default();
+        if run.session.is_none() {
+            let parts = self.engine.parts();
+            run.session = Some(Arc::new(ViewReader {
+                session: self.session.clone(),
+                log: parts.store.log.clone(),
+                programs: parts.programs.clone(),
+                viewer: self.live.window.viewer(id)?,
+            }));
+        }
+        run.session.clone()
     }
 
     fn scope_of(

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use futures_util::stream::{self, BoxStream, StreamExt as _};
 use roundtable_core::budget::Limits;
 use roundtable_core::event::{Body, Event, RoundOutcome, Task, TurnEvent, TurnOutcome};
 use roundtable_core::input::Command;
 use roundtable_core::prompt::{Params, Prompt, Section};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{ToolOutcome, ToolResult};
+use roundtable_core::window::ReceivedMessage;
 use roundtable_models::scripted::{Call, Reply, Script};
 use roundtable_ports::{EvaluateError, Evaluation, ToolContext};
 use roundtable_testing::{FnTool, Kit, message, opening, rounds, say, until};
@@ -319,17 +321,15 @@ async fn a_bus_of_another_session_is_refused() {
     let stray = FnTool::new("consult", |_, context| {
         Box::pin(async move {
             struct Other(roundtable_core::id::SessionId);
-            #[async_trait::async_trait]
             impl roundtable_ports::SessionReader for Other {
                 fn id(&self) -> &roundtable_core::id::SessionId {
                     &self.0
                 }
-                async fn read(
+                fn messages(
                     &self,
-                    _from: roundtable_core::event::Seq,
-                    _most: usize,
-                ) -> Result<Vec<Arc<Event>>, roundtable_ports::LogError> {
-                    Ok(Vec::new())
+                ) -> BoxStream<'_, Result<ReceivedMessage, roundtable_ports::LogError>>
+                {
+                    stream::empty().boxed()
                 }
             }
             let other: Arc<dyn roundtable_ports::SessionReader> =

@@ -8,7 +8,7 @@ use roundtable_core::scope::Scope;
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::ToolResult;
 use roundtable_models::scripted::{Call, Reply, Script};
-use roundtable_ports::{Adapter, SessionReader, ToolContext};
+use roundtable_ports::{Adapter, SessionLog as _, SessionReader, ToolContext};
 use roundtable_testing::{FnTool, Kit, RecordingModel, opening, rounds, say, until};
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -185,19 +185,21 @@ async fn r002_6_a_handler_that_runs_again_after_a_restart_has_no_rendered_prompt
 async fn r002_7_r002_8_a_context_is_built_after_the_start_is_committed_and_holds_no_new_ids() {
     let logs: Arc<Mutex<Vec<(Scope, String)>>> = Arc::default();
     let kept = logs.clone();
+    let script = Script::default().voice("ann", [Reply::calls([call()]), Reply::text("Done.")]);
+    let kit = Kit::new(script);
+    let store = kit.store.clone();
     let read = FnTool::new("watch", move |_, context| {
-        let kept = kept.clone();
+        let (kept, store) = (kept.clone(), store.clone());
         Box::pin(async move {
-            let events = context.session.read(Seq(1), 100).await?;
+            let events = store.read(context.session.id(), Seq(1), 100).await?;
             assert_eq!(events.last().unwrap().body.kind(), "tool_call_started");
             assert_eq!(events.last().unwrap().place, context.scope.ids.place);
             kept.lock().unwrap().push((context.scope.ids.clone(), as_json(&events)));
             Ok(ToolResult::ok("read"))
         })
     });
-    let script = Script::default().voice("ann", [Reply::calls([call()]), Reply::text("Done.")]);
     let ann = armed("Ann", [read.declare()]);
-    let kit = Kit::new(script).tool(read);
+    let kit = kit.tool(read);
     let engine = kit.start().await;
     let mut opening = opening(vec![ann], Settings::default());
     (opening.actor, opening.tenant) = (Some("ada".to_owned()), Some("lovelace".to_owned()));
@@ -227,17 +229,20 @@ async fn r002_7_r002_8_a_context_is_built_after_the_start_is_committed_and_holds
 
 #[tokio::test(start_paused = true)]
 async fn r002_9_what_a_handler_publishes_is_committed_under_its_call() {
-    let tell = FnTool::new("watch", |_, context| {
+    let script = Script::default().voice("ann", [Reply::calls([call()]), Reply::text("Done.")]);
+    let kit = Kit::new(script);
+    let store = kit.store.clone();
+    let tell = FnTool::new("watch", move |_, context| {
+        let store = store.clone();
         Box::pin(async move {
             context.event_bus.publish("progress", json!({ "done": 1 })).await?;
             context.event_bus.publish("progress", json!({ "done": 2 })).await?;
-            let seen = context.session.read(Seq(1), 100).await?;
+            let seen = store.read(context.session.id(), Seq(1), 100).await?;
             Ok(ToolResult::ok(count(&seen, "tool_call_published").to_string()))
         })
     });
-    let script = Script::default().voice("ann", [Reply::calls([call()]), Reply::text("Done.")]);
     let ann = armed("Ann", [tell.declare()]);
-    let kit = Kit::new(script).tool(tell);
+    let kit = kit.tool(tell);
     let engine = kit.start().await;
     let session = engine.open(opening(vec![ann], Settings::default())).await.unwrap();
     session.command(say(session.id(), "m1", "Look."), None).await.unwrap();

@@ -18,8 +18,14 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "models")]
 pub(crate) use attention::{Attention, swiglu};
+#[cfg(feature = "models")]
 pub(crate) use blocks::{BLOCK, Blocks};
-pub(crate) use cpu::{Cpu, Rows, Work};
+pub(crate) use cpu::Cpu;
+#[cfg(feature = "models")]
+pub(crate) use cpu::{Rows, Work};
+#[cfg(feature = "models")]
 pub(crate) use math::exp;
+#[cfg(feature = "models")]
 pub(crate) use matrix::{Matrix, Q4_1_BYTES, Q8_0_BYTES};

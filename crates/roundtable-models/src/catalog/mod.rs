@@ -1,5 +1,6 @@
 //! Vendors as data: a row is a protocol, an address and its quirks. A vendor needs no code.
 
+mod environment;
 mod profile;
 mod row;
 
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use roundtable_core::budget::Price;
 
+pub use environment::{Environment, Lookup, Setting, VendorSettings, proxy_for};
 pub use profile::{Effort, EffortStyle, LateSystem, OutputMode, Profile, Quirks, ToolIds, Tuning};
 pub use row::{Auth, ModelRow, Vendor};
 
@@ -38,6 +40,20 @@ pub enum CatalogError {
         /// The vendor.
         vendor: String,
         /// Where its key is looked for.
+        variables: Vec<String>,
+    },
+    /// A vendor was named without a model, and it has no usual one.
+    #[error("\"{vendor}\" has no default model; write {vendor}/MODEL{}", or_variables(.variables))]
+    NoModel {
+        /// The vendor.
+        vendor: String,
+        /// Where its model is looked for.
+        variables: Vec<String>,
+    },
+    /// The variables set up no vendor.
+    #[error("no API key found; set {}, or register a model", .variables.join(", "))]
+    NothingSetUp {
+        /// The variables of the vendors that have a default model.
         variables: Vec<String>,
     },
     /// The vendor is wherever its user runs it.
@@ -180,9 +196,56 @@ impl Catalog {
         vendor.profile(vendor_name, model)
     }
 
+    /// The model that is meant by a vendor alone, as `vendor/model`: the one that is named, or else
+    /// the vendor's default.
+    pub fn usual_model(
+        &self,
+        vendor: &str,
+        named: Option<&str>,
+        base_url: Option<&str>,
+    ) -> Option<String> {
+        let default = self.vendors.get(vendor)?.default_model.as_deref();
+        let model = named.or(default)?;
+        // Some people write the vendor into the variable of the model.
+        let model = model.strip_prefix(&format!("{vendor}/")).unwrap_or(model);
+        // Nearly all servers behind another URL than OpenAI's own know only the older protocol.
+        let elsewhere = base_url.is_some_and(|url| !url.contains("api.openai.com"));
+        let vendor = if vendor == "openai" && elsewhere { "openai-chat" } else { vendor };
+        Some(format!("{vendor}/{model}"))
+    }
+
+    /// A model that these variables give access to, as `vendor/model`: one that they name, or else the
+    /// default model of the first vendor, by name, whose key they hold.
+    ///
+    /// # Errors
+    /// [`CatalogError::NothingSetUp`] with the variables that would set one up.
+    pub fn available_model(&self, environment: &Environment) -> Result<String, CatalogError> {
+        let lookup = |name: &str| environment.get(name).map(str::to_owned);
+        let found = |vendor: &Vendor| vendor.settings(None, &lookup);
+        let is_ready = |vendor: &Vendor| {
+            let found = found(vendor);
+            let named = found.base_url.is_some() || found.model.is_some();
+            found.key.is_some() || (vendor.key_optional && named)
+        };
+        let ready = || self.vendors.iter().filter(|(_, vendor)| is_ready(vendor));
+        let chosen = ready()
+            .find(|(_, vendor)| found(vendor).model.is_some())
+            .or_else(|| ready().find(|(_, vendor)| vendor.default_model.is_some()));
+        let reference = chosen.and_then(|(name, vendor)| {
+            let VendorSettings { model, base_url, .. } = found(vendor);
+            let (model, base_url) = (model.map(|set| set.value), base_url.map(|set| set.value));
+            self.usual_model(name, model.as_deref(), base_url.as_deref())
+        });
+        reference.ok_or_else(|| {
+            let usual = self.vendors.values().filter(|vendor| vendor.default_model.is_some());
+            let variables = usual.filter_map(|vendor| vendor.key_env.first().cloned());
+            CatalogError::NothingSetUp { variables: variables.collect() }
+        })
+    }
+
     /// The most that a model's tokens can cost, where it is known.
     pub fn price(&self, name: &str) -> Option<Price> {
-        Some(self.profile(name).ok()?.price?.most())
+        Some(self.profile(name).ok()?.price?.ceiling())
     }
 
     /// A model, ready to be asked.

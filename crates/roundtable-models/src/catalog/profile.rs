@@ -125,7 +125,7 @@ pub struct Quirks {
     pub encrypted_reasoning: bool,
     /// Whether every tool call has to bring its signature back (Gemini).
     pub signatures: bool,
-    /// How the wish to think is spelt.
+    /// How the wish to think is spelled.
     pub effort: EffortStyle,
     /// What ids of tool calls have to look like.
     pub tool_ids: ToolIds,
@@ -185,7 +185,7 @@ pub enum LateSystem {
     User,
 }
 
-/// How the wish to think is spelt.
+/// How the wish to think is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffortStyle {

@@ -159,7 +159,7 @@ impl Vendor {
     }
 
     /// Where requests go.
-    pub(super) fn address(&self, name: &str, own: Option<&str>) -> Result<String, CatalogError> {
+    pub(crate) fn address(&self, name: &str, own: Option<&str>) -> Result<String, CatalogError> {
         let own = own.map(str::trim).filter(|own| !own.is_empty());
         let address = match (own, &self.base_url) {
             (Some(own), _) => {

@@ -186,7 +186,10 @@ impl fmt::Debug for HttpModel {
 #[async_trait]
 impl Model for HttpModel {
     fn facts(&self) -> Facts {
-        Facts { window: self.profile.window, price: self.profile.price.map(|price| price.most()) }
+        Facts {
+            window: self.profile.window,
+            price: self.profile.price.map(|price| price.ceiling()),
+        }
     }
 
     async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {

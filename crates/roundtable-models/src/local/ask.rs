@@ -111,14 +111,14 @@ fn text(message: &Message) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-fn beginning(text: &str, most: usize) -> String {
-    text.char_indices().nth(most).map_or(text, |(place, _)| &text[..place]).to_owned()
+fn beginning(text: &str, limit: usize) -> String {
+    text.char_indices().nth(limit).map_or(text, |(place, _)| &text[..place]).to_owned()
 }
 
 /// The end of a text, from the beginning of a line on.
-fn end(text: &str, most: usize) -> String {
+fn end(text: &str, limit: usize) -> String {
     let count = text.chars().count();
-    let Some((place, _)) = text.char_indices().nth(count.saturating_sub(most)) else {
+    let Some((place, _)) = text.char_indices().nth(count.saturating_sub(limit)) else {
         return String::new();
     };
     let rest = &text[place..];

@@ -17,7 +17,7 @@ pub(super) enum Plan {
     Fixed(Value),
     /// A text with at most so many characters.
     Text {
-        most: usize,
+        limit: usize,
     },
     List(Vec<Plan>),
     Object(Vec<(String, Plan)>),
@@ -42,9 +42,9 @@ impl Plan {
     ) -> Value {
         match self {
             Self::Fixed(value) => value.clone(),
-            Self::Text { most } => {
+            Self::Text { limit } => {
                 let text = whole.take().or_else(|| sentences.next()).unwrap_or_default();
-                Value::String(text.chars().take(*most).collect())
+                Value::String(text.chars().take(*limit).collect())
             }
             Self::List(plans) => plans.iter().map(|plan| plan.place(whole, sentences)).collect(),
             Self::Object(members) => {
@@ -66,7 +66,7 @@ fn plan(schema: &Value, root: &Value, depth: usize) -> Option<Plan> {
         return None;
     }
     if schema == &Value::Bool(true) {
-        return Some(Plan::Text { most: usize::MAX });
+        return Some(Plan::Text { limit: usize::MAX });
     }
     let schema = schema.as_object()?;
     if let Some(name) = schema.get("$ref") {
@@ -125,8 +125,8 @@ fn kind(schema: &Map<String, Value>) -> Option<&str> {
 }
 
 fn text(schema: &Map<String, Value>) -> Plan {
-    let most = schema.get("maxLength").and_then(Value::as_u64);
-    Plan::Text { most: most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX) }
+    let limit = schema.get("maxLength").and_then(Value::as_u64);
+    Plan::Text { limit: limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX) }
 }
 
 /// All that is required; everything, if nothing is.
@@ -151,10 +151,10 @@ fn list(schema: &Map<String, Value>, root: &Value, depth: usize) -> Option<Plan>
         let bound = schema.get(name).and_then(Value::as_u64);
         bound.and_then(|bound| usize::try_from(bound).ok())
     };
-    let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(usize::MAX));
+    let (least, limit) = (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(usize::MAX));
     let item = plan(schema.get("items").unwrap_or(&Value::Bool(true)), root, depth + 1)?;
     let count = match item {
-        Plan::Text { .. } => least.max(ELEMENTS).min(most),
+        Plan::Text { .. } => least.max(ELEMENTS).min(limit),
         // What is more than words, a source for example, is not made up.
         Plan::Fixed(_) | Plan::List(_) | Plan::Object(_) => least,
     };
@@ -169,7 +169,8 @@ fn number(schema: &Map<String, Value>) -> Value {
     let allows_zero = |bound: &str, allows: fn(f64) -> bool| {
         schema.get(bound).and_then(Value::as_f64).is_none_or(allows)
     };
-    if allows_zero("minimum", |least| least <= 0.0) && allows_zero("maximum", |most| most >= 0.0) {
+    if allows_zero("minimum", |least| least <= 0.0) && allows_zero("maximum", |limit| limit >= 0.0)
+    {
         return zero;
     }
     let bound = schema.get("minimum").or_else(|| schema.get("maximum"));

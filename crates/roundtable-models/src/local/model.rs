@@ -14,12 +14,10 @@ use roundtable_ports::{
 };
 use tokio::sync::mpsc;
 
+use super::NAME;
 use super::ask::{SENTENCES, ask};
 use super::cut::Cut;
 use super::data::Plan;
-
-/// The name under which the local model is known.
-pub const NAME: &str = "local/smollm2-135m";
 
 /// What people should know of its answers.
 pub const NOTICE: &str = "This is a small demonstration model that runs on this machine: fluent, \

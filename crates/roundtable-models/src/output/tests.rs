@@ -80,9 +80,9 @@ fn the_arguments_of_the_reply_s_own_tool_are_the_reply() {
 
 #[test]
 fn commas_in_strings_stay() {
-    assert_eq!(mend("[{\"a\": \",}\\\",]\",},]"), Some(json!([{"a": ",}\",]"}])));
-    assert_eq!(mend("no"), None);
-    assert_eq!(mend("} {"), None);
+    assert_eq!(extract_json("[{\"a\": \",}\\\",]\",},]"), Some(json!([{"a": ",}\",]"}])));
+    assert_eq!(extract_json("no"), None);
+    assert_eq!(extract_json("} {"), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tool calls that arrive in pieces.
 
-use roundtable_core::{json, mend};
+use roundtable_core::{extract_json, json};
 use roundtable_ports::{Chunk, ModelError};
 use serde_json::Value;
 
@@ -39,9 +39,9 @@ impl Calls {
     /// One more call begins.
     pub fn begin(&mut self) -> Result<(), ModelError> {
         self.seen += 1;
-        let most = self.caps.tool_calls;
-        if self.seen > most {
-            return Err(ModelError::Broken(format!("the answer asks for more than {most} tools")));
+        let limit = self.caps.tool_calls;
+        if self.seen > limit {
+            return Err(ModelError::Broken(format!("the answer asks for more than {limit} tools")));
         }
         Ok(())
     }
@@ -54,9 +54,9 @@ impl Calls {
 
     /// Refuses arguments of this size when they are too big.
     pub fn check(&self, bytes: usize) -> Result<(), ModelError> {
-        let most = self.caps.argument_bytes;
-        if bytes > most {
-            return Err(ModelError::Broken(format!("a tool call is longer than {most} bytes")));
+        let limit = self.caps.argument_bytes;
+        if bytes > limit {
+            return Err(ModelError::Broken(format!("a tool call is longer than {limit} bytes")));
         }
         Ok(())
     }
@@ -72,7 +72,7 @@ impl Open {
             text if json::text_levels(text.as_bytes()) > json::MAX_LEVELS => {
                 json::parse_stored(text).unwrap_or_else(|_| Value::String(text.to_owned()))
             }
-            text => mend(text).unwrap_or_else(|| Value::String(text.to_owned())),
+            text => extract_json(text).unwrap_or_else(|| Value::String(text.to_owned())),
         };
         Chunk::ToolCall { name: names.back(&self.name), arguments, reference: self.id }
     }

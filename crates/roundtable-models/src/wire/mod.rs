@@ -5,11 +5,11 @@ pub mod anthropic;
 mod calls;
 pub mod gemini;
 mod ids;
-mod mould;
 mod names;
 mod offer;
 pub mod openai_chat;
 pub mod openai_responses;
+mod template;
 mod turns;
 
 use roundtable_core::event::{CallRecord, StopReason};

@@ -26,17 +26,17 @@ impl Names {
             }
             let numbered = (2..).map(|number| number_of(&plain, number));
             let free = std::iter::once(plain.clone()).chain(numbered);
-            let spelt = { free }.find(|spelt| !names.is_taken(spelt)).unwrap_or(plain);
-            names.0.push((name.to_owned(), spelt));
+            let spelled = { free }.find(|spelled| !names.is_taken(spelled)).unwrap_or(plain);
+            names.0.push((name.to_owned(), spelled));
         }
         names
     }
 
-    fn is_taken(&self, spelt: &str) -> bool {
-        self.0.iter().any(|(_, theirs)| theirs == spelt)
+    fn is_taken(&self, spelled: &str) -> bool {
+        self.0.iter().any(|(_, theirs)| theirs == spelled)
     }
 
-    /// The name as the vendor is told it. A tool that is no longer on offer is spelt alike.
+    /// The name as the vendor is told it. A tool that is no longer on offer is spelled alike.
     pub fn there<'a>(&self, name: &'a str) -> Cow<'a, str> {
         match self.0.iter().find(|(ours, _)| ours == name) {
             Some((_, theirs)) if theirs == name => Cow::Borrowed(name),
@@ -46,21 +46,21 @@ impl Names {
     }
 
     /// The name as we know it. A name that was never offered stays what the model made of it.
-    pub fn back(&self, spelt: &str) -> String {
-        let known = self.0.iter().find(|(_, theirs)| theirs == spelt);
-        known.map_or(spelt, |(ours, _)| ours).to_owned()
+    pub fn back(&self, spelled: &str) -> String {
+        let known = self.0.iter().find(|(_, theirs)| theirs == spelled);
+        known.map_or(spelled, |(ours, _)| ours).to_owned()
     }
 }
 
 /// Letters, digits, `_` and `-`, not beginning with a digit or `-`, not too long.
 fn spell(name: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let mut spelt: String = name.chars().map(fine).take(LONGEST).collect();
-    if !spelt.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-        spelt.insert(0, '_');
-        spelt.truncate(LONGEST);
+    let mut spelled: String = name.chars().map(fine).take(LONGEST).collect();
+    if !spelled.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        spelled.insert(0, '_');
+        spelled.truncate(LONGEST);
     }
-    spelt
+    spelled
 }
 
 fn number_of(plain: &str, number: u32) -> String {
@@ -74,12 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_vendors_refuse_are_spelt_otherwise_and_come_back_as_they_were() {
+    fn names_that_vendors_refuse_are_spelled_otherwise_and_come_back_as_they_were() {
         let tools = ["search", "files.read", "files/read", "files_read", "9lives", ""];
         let names = Names::new(tools.into_iter(), &Shape::Free);
         let there: Vec<_> = tools.iter().map(|name| names.there(name)).collect();
         assert_eq!(there, ["search", "files_read_2", "files_read_3", "files_read", "_9lives", "_"]);
-        let back: Vec<String> = there.iter().map(|spelt| names.back(spelt)).collect();
+        let back: Vec<String> = there.iter().map(|spelled| names.back(spelled)).collect();
         assert_eq!(back, tools);
         assert_eq!(names.back("made_up"), "made_up");
     }

@@ -34,7 +34,8 @@ pub enum Answered {
     /// The session refused it.
     Rejected(Reject),
     /// The owner lacks what the session's agents need.
-    CannotPlay(String),
+    #[serde(rename = "cannot_play")] // as earlier versions store it
+    MissingDependency(String),
     /// The owner cannot read the session.
     Damaged {
         /// Where.

@@ -18,7 +18,7 @@ pub struct Ownership {
 }
 
 /// After how many crashes a session is parked.
-pub const MOST_CRASHES: u32 = 3;
+pub const CRASH_LIMIT: u32 = 3;
 
 /// In which time panics are counted.
 pub const CRASH_WINDOW: SignedDuration = SignedDuration::from_mins(10);
@@ -50,7 +50,7 @@ impl Crashes {
     #[must_use]
     pub fn after_death(self) -> Self {
         let takeovers = self.takeovers + 1;
-        let parked = (takeovers >= MOST_CRASHES)
+        let parked = (takeovers >= CRASH_LIMIT)
             .then(|| format!("{takeovers} processes in a row ended while they had it"));
         Self { takeovers, parked: self.parked.or(parked), ..self }
     }
@@ -63,7 +63,7 @@ impl Crashes {
             Some(since) => (since, self.panics + 1),
             None => (crash.at, 1),
         };
-        let parked = (panics >= MOST_CRASHES).then(|| {
+        let parked = (panics >= CRASH_LIMIT).then(|| {
             format!("it failed {panics} times within 10 minutes, at last with: {}", crash.message)
         });
         Self { panics, since: Some(since), parked: self.parked.or(parked), takeovers: 0 }
@@ -71,7 +71,7 @@ impl Crashes {
 
     /// Whether the next owner takes care that it has no other such session under way.
     pub fn is_suspect(&self) -> bool {
-        self.takeovers + 1 >= MOST_CRASHES
+        self.takeovers + 1 >= CRASH_LIMIT
     }
 }
 

@@ -173,7 +173,7 @@ pub trait SessionLog: Send + Sync {
         &self,
         session: &SessionId,
         from: Seq,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Arc<Event>>, LogError>;
     /// A command that was committed to this session.
     async fn find_command(

@@ -20,7 +20,7 @@ use roundtable_core::stage::Name;
 
 pub use bell::{Bell, Rings};
 pub use inbox::{Answered, Inbox, Posted};
-pub use leases::{CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, MOST_CRASHES, Ownership};
+pub use leases::{CRASH_LIMIT, CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 pub use quota::{Allowances, Holdings, Owner, Quotas};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
@@ -72,6 +72,8 @@ pub struct Selection {
     pub status: Option<Status>,
     /// Those with this in their topic, in capitals or not.
     pub topic: Option<String>,
+    /// Those that are archived, or those that are not.
+    pub archived: Option<bool>,
     /// Those that began at this time or later.
     pub from: Option<Timestamp>,
     /// Those that began at this time or earlier.
@@ -87,6 +89,7 @@ impl Selection {
         self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
             && self.kind.as_ref().is_none_or(|kind| summary.kind == *kind)
             && self.status.is_none_or(|status| summary.status == status)
+            && self.archived.is_none_or(|archived| summary.archived == archived)
             && self.from.is_none_or(|from| listed.created_at >= from)
             && self.to.is_none_or(|to| listed.created_at <= to)
             && self.has_topic(&summary.topic)
@@ -104,14 +107,19 @@ pub trait Directory: Send + Sync {
     /// The session with this id.
     async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError>;
     /// The newest sessions.
-    async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError>;
+    async fn list(&self, limit: usize) -> Result<Vec<Listed>, LogError>;
     /// The newest of these sessions.
-    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError>;
+    async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>, LogError>;
     /// Sessions that have work, or whose time has come, and that no living node owns. Those that
     /// are parked are left out.
-    async fn list_due(&self, now: Timestamp, most: usize) -> Result<Vec<SessionId>, LogError>;
+    async fn list_due(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, LogError>;
     /// When the next session that nobody owns becomes due.
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError>;
+    /// A session that was forked from this one, and reads its past from it.
+    async fn find_fork(&self, session: &SessionId) -> Result<Option<SessionId>, LogError>;
+    /// Deletes a session for good, with everything that was made of it. A writer of the past stays
+    /// fenced. Says whether it did: a session with an open round or a fork is left as it is.
+    async fn delete(&self, own: &Ownership) -> Result<bool, LogError>;
 }
 
 /// A place to keep sessions: the eight sides of one backend.

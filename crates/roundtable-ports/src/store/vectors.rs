@@ -98,7 +98,7 @@ pub struct VectorSearch {
     /// The vector.
     pub query: Vec<f32>,
     /// How many are wanted.
-    pub most: usize,
+    pub limit: usize,
 }
 
 impl VectorSearch {

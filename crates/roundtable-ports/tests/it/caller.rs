@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use roundtable_core::event::{Event, NestedPrompt, Seq, TurnOutcome};
+use futures_util::stream::{self, BoxStream, StreamExt as _};
+use roundtable_core::event::{NestedPrompt, TurnOutcome};
 use roundtable_core::id::{AgentId, SessionId, ToolCallId, TurnId};
 use roundtable_core::prompt::{Params, Prompt};
 use roundtable_core::scope::{Place, Scope};
+use roundtable_core::window::ReceivedMessage;
 use roundtable_ports::{
     Adapter, Budget, Bus, EvaluateError, Evaluation, EventBus, LogError, RunScope, SessionReader,
     ToolContext,
@@ -81,14 +83,13 @@ impl Adapter for Passes {
 /// A session in which nothing has happened.
 struct Empty(SessionId);
 
-#[async_trait]
 impl SessionReader for Empty {
     fn id(&self) -> &SessionId {
         &self.0
     }
 
-    async fn read(&self, _from: Seq, _most: usize) -> Result<Vec<Arc<Event>>, LogError> {
-        Ok(Vec::new())
+    fn messages(&self) -> BoxStream<'_, Result<ReceivedMessage, LogError>> {
+        stream::empty().boxed()
     }
 }
 

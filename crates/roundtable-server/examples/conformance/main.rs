@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() {
     let script = ScriptedModel::new(Script::default());
-    let engine = Engine::builder().model("scripted", script).build().await.unwrap();
+    let engine = Engine::builder().custom_model("scripted", script).build().await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("http://{}/mcp", listener.local_addr().unwrap());
     let sessions = std::env::args().any(|argument| argument == "--sessions");

@@ -1,16 +1,14 @@
 //! What callers ask of debates.
 
-mod about;
 mod go_on;
 mod list;
 mod of;
 mod start;
 
-pub(crate) use about::About;
-pub(crate) use go_on::GoOn;
-pub(crate) use list::{Debates, Stands};
+pub(crate) use go_on::ContinueRequest;
+pub(crate) use list::{DebatesQuery, Stands};
 pub(crate) use of::{
-    Control, Export, Format, OfAgent, OfCertainRound, OfCitations, OfResponses, OfRound, SumUp,
-    Told, agent_id,
+    AgentQuery, CitationsQuery, Control, ControlRequest, ExportQuery, Format, LastRoundQuery,
+    ResponsesQuery, RoundQuery, SynthesisRequest, agent_id,
 };
-pub(crate) use start::{Budget, Mode, Start};
+pub(crate) use start::{Budget, Mode, StartRequest};

@@ -5,13 +5,13 @@ mod said;
 
 use jiff::Timestamp;
 use roundtable::core::id::{AgentId, SessionId};
-use roundtable::debate::{DebateEntry, Spent, Summed};
+use roundtable::debate::{DebateEntry, Quote, Spent, SynthesisReport};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::answer::Usage;
-use super::ask::{Format, Mode, Stands};
+use super::ask::{Mode, Stands};
+use crate::wire::dollars;
 
 pub(crate) use consensus::{Consensus, Place, places};
 pub(crate) use said::{
@@ -79,6 +79,32 @@ pub(crate) struct ConfiguredAgents {
     pub models: Vec<String>,
 }
 
+/// What a debate costs if every turn is one model call and every reply is as long as it may be. Tool
+/// calls come on top.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuoteAnswer {
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens of all prompts.
+    pub input_tokens: u64,
+    /// Tokens of all replies.
+    pub output_tokens: u64,
+    /// Dollars; null where the price of a model is not known.
+    pub cost: Option<f64>,
+}
+
+impl QuoteAnswer {
+    pub fn of(quote: Quote) -> Self {
+        Self {
+            calls: quote.calls,
+            input_tokens: quote.input,
+            output_tokens: quote.output,
+            cost: quote.cost.map(dollars),
+        }
+    }
+}
+
 /// How far a synthesis is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -105,7 +131,7 @@ pub(crate) struct SynthesisAnswer {
 }
 
 impl SynthesisAnswer {
-    pub fn completed(session: &SessionId, summed: Summed) -> Self {
+    pub fn completed(session: &SessionId, summed: SynthesisReport) -> Self {
         let synthesis = Some(Synthesis::of(summed));
         Self {
             session_id: session.clone(),
@@ -142,7 +168,7 @@ pub(crate) struct Synthesis {
 }
 
 impl Synthesis {
-    fn of(summed: Summed) -> Self {
+    fn of(summed: SynthesisReport) -> Self {
         let synthesis = summed.synthesis;
         Self {
             round_number: summed.number,
@@ -156,17 +182,6 @@ impl Synthesis {
             usage: Usage::of(summed.spent),
         }
     }
-}
-
-/// A debate written out.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Exported {
-    #[schemars(with = "String")]
-    pub session_id: SessionId,
-    pub format: Format,
-    /// Markdown text, or an object.
-    pub content: Value,
 }
 
 /// How a debate stands after it was told something.

@@ -6,38 +6,35 @@ use std::time::Duration;
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
-use roundtable::debate::{Continue, Debate, Findings, Standing};
+use roundtable::debate::{self, Debate, DebateBuilder, Findings, Standing};
 use roundtable::driver::EngineError;
 use roundtable::ports::{CommandKey, Owner};
 use tokio::time::Sleep;
 
 use super::answer::RoundAnswer;
-use super::ask::{Budget, GoOn, Start};
+use super::ask::{Budget, ContinueRequest, StartRequest};
 use super::consent::Caller;
+use super::detail::QuoteAnswer;
 use super::wait::{Watch, wait};
 use crate::app::App;
-use crate::auth::Principal;
 use crate::host;
-use crate::http::context::answers;
-use crate::key::Key;
+use crate::operation::Call;
 use crate::problem::Problem;
 use crate::quota::Begin;
+use crate::session::answers;
 use crate::sessions::Authorized;
 use crate::wire::Answers;
 
 /// Who calls, and who wants to know how it goes meanwhile.
 #[derive(Clone, Copy)]
-pub(crate) struct By<'a> {
-    pub caller: Caller,
-    pub watch: &'a dyn Watch,
-    /// Whether to answer as soon as the request is stored, without waiting for the round.
-    pub at_once: bool,
+struct By<'a> {
+    caller: Caller,
+    watch: &'a dyn Watch,
 }
 
-impl By<'_> {
-    /// How long the caller waits for a round.
-    fn wait_budget(&self, app: &App) -> Duration {
-        if self.at_once { Duration::ZERO } else { app.limits.wait_budget }
+impl<'a> By<'a> {
+    fn of(call: &'a Call) -> Self {
+        Self { caller: call.by, watch: call.watch.as_ref() }
     }
 }
 
@@ -49,17 +46,33 @@ const UNUSED: &str = "The round that you asked for had failed already; this is i
 const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Starts a debate and answers with its first round.
-pub(crate) async fn start(
-    app: &App,
-    caller: &Principal,
-    asked: Start,
-    key: Option<Key>,
-    by: By<'_>,
-) -> Result<RoundAnswer, Problem> {
-    let mut within = pin!(tokio::time::sleep(by.wait_budget(app)));
+pub(crate) async fn start(call: Call, asked: StartRequest) -> Result<RoundAnswer, Problem> {
+    let (app, by) = (&call.app, By::of(&call));
+    let mut within = pin!(tokio::time::sleep(call.wait_budget()));
+    let mut debate = prepare(&call, asked)?;
+    if let Some(key) = &call.key {
+        debate = debate.key(key.text()).key_digest(key.digest());
+    }
+    let known = debate.find_started().await?;
+    let turn = match known {
+        true => None,
+        false => app.admit(&call.principal.owner(), Begin::Session).await?,
+    };
+    let debate = app.stored(debate.start()).await?;
+    drop(turn);
+    answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
+}
+
+/// What a debate would cost. Nothing is started or stored.
+pub(crate) async fn quote(call: Call, asked: StartRequest) -> Result<QuoteAnswer, Problem> {
+    Ok(QuoteAnswer::of(prepare(&call, asked)?.quote()?))
+}
+
+/// The debate that is asked for, before it starts.
+fn prepare(call: &Call, asked: StartRequest) -> Result<DebateBuilder, Problem> {
     asked.check()?;
-    let mut debate =
-        app.sessions.new_debate(caller, &asked.topic).mode(asked.mode.unwrap_or_default().into());
+    let mode = asked.mode.unwrap_or_default().into();
+    let mut debate = call.app.sessions.new_debate(&call.principal, &asked.topic).mode(mode);
     if let Some(agents) = &asked.agents {
         debate = debate.known(agents)?;
     }
@@ -75,35 +88,23 @@ pub(crate) async fn start(
     if let Some(budget) = &asked.budget {
         debate = debate.budget(budget.limits());
     }
-    if let Some(key) = &key {
-        debate = debate.key(key.text()).key_digest(key.digest());
-    }
     let perspectives = asked.perspectives.unwrap_or_default().into_iter().map(Into::into);
-    let debate = debate.perspectives(perspectives);
-    let known = debate.find_started().await?;
-    let turn = match known {
-        true => None,
-        false => app.admit(&caller.owner(), Begin::Session).await?,
-    };
-    let debate = app.stored(debate.start()).await?;
-    drop(turn);
-    answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
+    Ok(debate.perspectives(perspectives))
 }
 
 /// Goes on with a debate and answers with the round that follows.
 pub(crate) async fn go_on(
-    app: &App,
-    session: &Authorized<SessionId>,
-    asked: GoOn,
-    key: Option<Key>,
-    by: By<'_>,
+    call: Call,
+    session: Authorized<SessionId>,
+    asked: ContinueRequest,
 ) -> Result<RoundAnswer, Problem> {
-    let mut within = pin!(tokio::time::sleep(by.wait_budget(app)));
-    let debate = app.sessions.debate(session);
+    let (app, by) = (&call.app, By::of(&call));
+    let mut within = pin!(tokio::time::sleep(call.wait_budget()));
+    let debate = app.sessions.debate(&session);
     if session.listed().parked.is_some() {
         app.stored(debate.session().try_again()).await?;
     }
-    let key = key.map(|key| key.within(session.id()));
+    let key = call.key.as_ref().map(|key| key.within(session.id()));
     if let Some(key) = &key
         && let Some(receipt) = debate.session().find_receipt(key).await?
     {
@@ -148,7 +149,7 @@ pub(crate) async fn go_on(
             return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
         }
     }
-    let wish = Continue {
+    let wish = debate::ContinueRequest {
         focus: asked.focus_question,
         results,
         after_round: asked.after_round,

@@ -5,15 +5,12 @@ pub(crate) mod ask;
 mod consent;
 pub(crate) mod detail;
 mod hold;
+mod operations;
 mod read;
 mod report;
 mod wait;
 
 pub(crate) use consent::{Caller, is_decision};
-pub(crate) use hold::{By, go_on, start};
-pub(crate) use read::{
-    agents, citations, consensus, control, export, export_text, list, responses, round, synthesize,
-    thoughts,
-};
+pub(crate) use operations::operations;
 pub use report::{report, usage};
 pub(crate) use wait::{Silent, Watch};

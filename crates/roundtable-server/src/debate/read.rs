@@ -1,39 +1,37 @@
 //! Reading a debate, and telling it to pause or end. Nothing that was judged is judged again.
 
-use roundtable::core::debate::Debate as Program;
 use roundtable::core::id::{AgentId, SessionId};
+use roundtable::debate::DebateProgram as Program;
 
 use roundtable::core::session::{AsideKey, Status as CoreStatus};
 use roundtable::debate::{DebateFilter, Findings};
 use roundtable::ports::{CommandKey, Owner};
-use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 
-use super::ask::{self, Control, Debates, Format, agent_id};
+use super::ask::{
+    self, AgentQuery, CitationsQuery, Control, ControlRequest, DebatesQuery, ExportQuery, Format,
+    LastRoundQuery, ResponsesQuery, RoundQuery, SynthesisRequest, agent_id,
+};
 use super::detail::{
     Citations, Cited, Confidence, ConfiguredAgent, ConfiguredAgents, Consensus, Controlled, Debate,
-    DebateList, Exported, FullResponse, Responses, RoundDetail, SynthesisAnswer, Thoughts,
+    DebateList, FullResponse, Responses, RoundDetail, SynthesisAnswer, Thoughts,
 };
 use crate::app::App;
-use crate::auth::Principal;
-use crate::http::session::MOST;
-use crate::key::Key;
+use crate::export::Export;
+use crate::operation::{Call, Nothing};
 use crate::problem::Problem;
 use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::ContextRequest;
 
-type Session<'a> = &'a Authorized<SessionId>;
+type Session = Authorized<SessionId>;
 
-/// How many bytes of an export fit in the result of a tool.
-const INLINE_EXPORT: usize = 1024 * 1024;
-
-pub(crate) async fn consensus(
-    app: &App,
-    session: Session<'_>,
-    round: Option<u32>,
+pub(super) async fn consensus(
+    call: Call,
+    session: Session,
+    asked: LastRoundQuery,
 ) -> Result<Consensus, Problem> {
-    let record = app.sessions.debate(session).record().await?;
+    let round = asked.round_number;
+    let record = call.app.sessions.debate(&session).record().await?;
     let unknown = || no_round(round, record.last_round());
     let number = round.or(record.last_round()).ok_or_else(unknown)?;
     let judgement = record.judgement(number).ok_or_else(unknown)?;
@@ -51,28 +49,22 @@ fn no_round(asked: Option<u32>, last: Option<u32>) -> Problem {
 }
 
 /// The agents of the configuration. Nobody's session is in it.
-pub(crate) fn agents(app: &App) -> ConfiguredAgents {
-    let models = app.sessions.models();
-    let agents = app.sessions.agents().iter().map(|agent| ConfiguredAgent {
+pub(super) async fn agents(call: Call, _: Nothing) -> Result<ConfiguredAgents, Problem> {
+    let models = call.app.sessions.models();
+    let agents = call.app.sessions.agents().iter().map(|agent| ConfiguredAgent {
         agent_id: agent.id.clone(),
         name: agent.name.clone(),
         provider: agent.model.split('/').next().unwrap_or_default().to_owned(),
         model: agent.model.clone(),
         active: models.contains(&agent.model),
     });
-    ConfiguredAgents { agents: agents.collect(), models }
+    Ok(ConfiguredAgents { agents: agents.collect(), models })
 }
 
-pub(crate) async fn list(
-    app: &App,
-    caller: &Principal,
-    asked: Debates,
-) -> Result<DebateList, Problem> {
-    if asked.limit.is_some_and(|limit| !(1..=MOST).contains(&limit)) {
-        return Err(Problem::bad_request("invalid", format!("limit is a number from 1 to {MOST}")));
-    }
+pub(super) async fn list(call: Call, asked: DebatesQuery) -> Result<DebateList, Problem> {
     let filter = DebateFilter {
         topic: asked.topic,
+        archived: Some(false),
         mode: asked.mode.map(Into::into),
         status: asked.status.map(Into::into),
         from: asked.from_date,
@@ -80,17 +72,17 @@ pub(crate) async fn list(
         limit: asked.limit,
         ..DebateFilter::default()
     };
-    let entries = app.sessions.debates(caller, filter).await?;
+    let entries = call.app.sessions.debates(&call.principal, filter).await?;
     Ok(DebateList { sessions: entries.iter().map(Debate::of).collect() })
 }
 
-pub(crate) async fn thoughts(
-    app: &App,
-    session: Session<'_>,
-    agent: &str,
+pub(super) async fn thoughts(
+    call: Call,
+    session: Session,
+    asked: AgentQuery,
 ) -> Result<Thoughts, Problem> {
-    let agent = agent_id(agent)?;
-    let said = app.sessions.debate(session).thoughts(&agent).await?;
+    let agent = agent_id(&asked.agent_id)?;
+    let said = call.app.sessions.debate(&session).thoughts(&agent).await?;
     let confidence = said.iter().map(|(number, response)| Confidence {
         round_number: *number,
         confidence: response.position.confidence,
@@ -104,14 +96,13 @@ pub(crate) async fn thoughts(
     })
 }
 
-pub(crate) async fn responses(
-    app: &App,
-    session: Session<'_>,
-    agent: &str,
-    round: Option<u32>,
+pub(super) async fn responses(
+    call: Call,
+    session: Session,
+    asked: ResponsesQuery,
 ) -> Result<Responses, Problem> {
-    let agent = agent_id(agent)?;
-    let record = app.sessions.debate(session).record().await?;
+    let (agent, round) = (agent_id(&asked.agent_id)?, asked.round_number);
+    let record = call.app.sessions.debate(&session).record().await?;
     if let Some(round) = round.filter(|round| record.round(*round).is_none()) {
         return Err(no_round(Some(round), record.last_round()));
     }
@@ -125,12 +116,13 @@ pub(crate) async fn responses(
     Ok(Responses { session_id: session.id().clone(), agent_id: agent, responses })
 }
 
-pub(crate) async fn round(
-    app: &App,
-    session: Session<'_>,
-    number: u32,
+pub(super) async fn round(
+    call: Call,
+    session: Session,
+    asked: RoundQuery,
 ) -> Result<RoundDetail, Problem> {
-    let record = app.sessions.debate(session).record().await?;
+    let number = asked.round_number;
+    let record = call.app.sessions.debate(&session).record().await?;
     let unknown = || no_round(Some(number), record.last_round());
     let findings = record.findings(number).ok_or_else(unknown)?;
     let judgement = record.judgement(number);
@@ -146,32 +138,33 @@ pub(crate) async fn round(
     })
 }
 
-pub(crate) async fn citations(
-    app: &App,
-    session: Session<'_>,
-    round: Option<u32>,
-    agent: Option<&str>,
+pub(super) async fn citations(
+    call: Call,
+    session: Session,
+    asked: CitationsQuery,
 ) -> Result<Citations, Problem> {
-    let agent = agent.map(agent_id).transpose()?;
-    let sources = app.sessions.debate(session).citations(round, agent.as_ref()).await?;
+    let agent = asked.agent_id.as_deref().map(agent_id).transpose()?;
+    let debate = call.app.sessions.debate(&session);
+    let sources = debate.citations(asked.round_number, agent.as_ref()).await?;
     let citations: Vec<Cited> = sources.into_iter().map(Cited::of).collect();
     Ok(Citations { session_id: session.id().clone(), total: citations.len(), citations })
 }
 
-pub(crate) async fn synthesize(
-    app: &App,
-    session: Session<'_>,
-    synthesizer: Option<&str>,
-    key: Option<Key>,
+pub(super) async fn synthesize(
+    call: Call,
+    session: Session,
+    asked: SynthesisRequest,
 ) -> Result<SynthesisAnswer, Problem> {
-    let agent = synthesizer.map(agent_id).transpose()?;
-    let debate = app.sessions.debate(session);
-    let key = key.map(|key| key.within(session.id()));
+    let app = &call.app;
+    let agent = asked.synthesizer.as_deref().map(agent_id).transpose()?;
+    let debate = app.sessions.debate(&session);
+    let wait_budget = call.wait_budget();
+    let key = call.key.map(|key| key.within(session.id()));
     begin_synthesis(app, &debate, agent.as_ref(), key.as_ref()).await?;
     let summed = tokio::select! {
         biased;
         summed = debate.synthesize_keyed(agent.as_ref(), key) => Some(summed?),
-        () = tokio::time::sleep(app.limits.wait_budget) => None,
+        () = tokio::time::sleep(wait_budget) => None,
         () = app.stopping.cancelled() => None,
     };
     Ok(match summed {
@@ -208,23 +201,24 @@ async fn begin_synthesis(
     }
 }
 
-/// The text of an export, and the place that it takes: whoever has the text in memory keeps it.
-pub(crate) async fn export_text(
-    app: &App,
-    session: Session<'_>,
-    format: Format,
-) -> Result<(String, OwnedSemaphorePermit), Problem> {
-    // It waits for as long as the caller does: whoever goes away leaves the queue.
+/// The text of a debate. It waits for a place for as long as the caller does: whoever goes away
+/// leaves the queue.
+pub(super) async fn export(
+    call: Call,
+    session: Session,
+    asked: ExportQuery,
+) -> Result<Export, Problem> {
+    let app = &call.app;
     let place = tokio::select! {
         place = app.exports.clone().acquire_owned() => place.map_err(|_| stopping())?,
         () = app.stopping.cancelled() => return Err(stopping()),
     };
-    let debate = app.sessions.debate(session);
-    let text = match format {
+    let debate = app.sessions.debate(&session);
+    let text = match asked.format {
         Format::Markdown => debate.export_markdown().await?,
         Format::Json => debate.export_json().await?,
     };
-    Ok((text, place))
+    Ok(Export { session: session.id().clone(), format: asked.format, text, place })
 }
 
 fn stopping() -> Problem {
@@ -232,38 +226,14 @@ fn stopping() -> Problem {
     Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "stopping", what)
 }
 
-/// An export as one value, for callers that cannot read a stream. It has to be small enough to be
-/// held several times.
-pub(crate) async fn export(
-    app: &App,
-    session: Session<'_>,
-    format: Format,
-) -> Result<Exported, Problem> {
-    let (text, _place) = export_text(app, session, format).await?;
-    if text.len() > INLINE_EXPORT {
-        let (bytes, id) = (text.len(), session.id());
-        let what = format!(
-            "The export has {bytes} bytes, and a tool result carries at most {INLINE_EXPORT}. \
-             Read the resource roundtable://sessions/{id}/transcript page by page, or run `roundtable export {id}`."
-        );
-        return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "too_large", what));
-    }
-    let content = match format {
-        Format::Markdown => Value::String(text),
-        Format::Json => serde_json::from_str(&text).unwrap_or_default(),
-    };
-    Ok(Exported { session_id: session.id().clone(), format, content })
-}
-
-pub(crate) async fn control(
-    app: &App,
-    session: Session<'_>,
-    action: Control,
-    key: Option<Key>,
+pub(super) async fn control(
+    call: Call,
+    session: Session,
+    asked: ControlRequest,
 ) -> Result<Controlled, Problem> {
-    let debate = app.sessions.debate(session);
-    let key = key.map(|key| key.within(session.id()));
-    let receipt = match action {
+    let (app, debate) = (&call.app, call.app.sessions.debate(&session));
+    let key = call.key.map(|key| key.within(session.id()));
+    let receipt = match asked.action {
         Control::Pause => app.stored(debate.pause_keyed(key)).await?,
         Control::Resume => app.stored(debate.resume_keyed(key)).await?,
         Control::Stop => app.stored(debate.stop_keyed(key)).await?,

@@ -5,16 +5,14 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roundtable::Since;
+use roundtable::core::Live;
 use roundtable::core::event::{Body, Event};
-use roundtable::debate::{Debate, Findings};
-use roundtable::driver::Update;
+use roundtable::debate::{Debate, Findings, Record, find_settled};
 use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::speaking;
 use crate::app::App;
-use crate::host;
 use crate::problem::Problem;
 
 /// How long a caller is left without a word at most.
@@ -48,7 +46,8 @@ impl Watch for Silent {
     }
 }
 
-/// What a round came to, or how far it is when the time is up.
+/// What a round came to, or how far it is when the time is up. The log is read once: what is told, the
+/// end and the answer are all functions of the same reader.
 pub(super) async fn wait(
     app: &App,
     debate: &Debate,
@@ -56,68 +55,80 @@ pub(super) async fn wait(
     budget: Pin<&mut Sleep>,
     watch: &dyn Watch,
 ) -> Result<Findings, Problem> {
-    tokio::select! {
-        biased;
-        findings = debate.wait(number) => return Ok(findings?),
-        () = budget => {}
-        () = app.stopping.cancelled() => {}
-        () = watch.gone().cancelled() => {}
-        () = host::wait_for(debate) => {}
-        reason = debate.session().until_parked() => return Err(Problem::parked(&reason)),
-        () = narrate(debate, number, watch) => {}
-    }
-    Ok(debate.findings(Some(number)).await?)
-}
-
-/// Tells who is speaking, when that changes and now and then. Never done: the round is what ends it.
-async fn narrate(debate: &Debate, number: u32, watch: &dyn Watch) {
-    if watch.listens() {
-        // Without a reader it is still told now and then.
-        let head = debate.session().state().await.map(|state| state.head).unwrap_or_default();
-        let mut updates = debate.session().updates(Since::After(head)).await.ok();
-        loop {
-            if let Ok(findings) = debate.findings(Some(number)).await {
-                watch.tell(&told(&findings)).await;
-            }
-            let change = async {
-                match &mut updates {
-                    Some(updates) => {
-                        while !matches!(updates.next().await, Ok(Update::Event(event)) if is_turn(&event))
-                        {
-                        }
-                    }
-                    None => std::future::pending().await,
-                }
-            };
-            // A time that is up is a reason to tell it again, too.
-            let _ = tokio::time::timeout(WORD_EVERY, change).await;
+    let session = debate.session();
+    let mut reader = debate.reader().await?;
+    let ended = async {
+        tokio::select! {
+            () = budget => {}
+            () = app.stopping.cancelled() => {}
+            () = watch.gone().cancelled() => {}
         }
+    };
+    let parked = session.until_parked();
+    tokio::pin!(ended, parked);
+    let mut news = true;
+    loop {
+        if let Some(findings) = find_settled(reader.now(), number) {
+            return Ok(findings?);
+        }
+        if reader.now().session.host_turns().next().is_some() {
+            break;
+        }
+        if news
+            && watch.listens()
+            && let Some(message) = told(reader.now(), number)
+        {
+            tokio::select! {
+                biased;
+                () = &mut ended => break,
+                () = watch.tell(&message) => {}
+            }
+        }
+        let mut turns = false;
+        news = tokio::select! {
+            biased;
+            read = reader.next_events(|event| turns |= is_turn(event)) => {
+                read?;
+                turns
+            }
+            () = &mut ended => break,
+            reason = &mut parked => return Err(Problem::parked(&reason)),
+            // Nobody is left without a word for long.
+            () = tokio::time::sleep(WORD_EVERY), if watch.listens() => true,
+        };
     }
-    std::future::pending().await
+    match Record::of(reader.now()).and_then(|record| record.findings(number)) {
+        Some(findings) => Ok(findings),
+        None => Ok(debate.findings(Some(number)).await?),
+    }
 }
 
 fn is_turn(event: &Event) -> bool {
     matches!(event.body, Body::Turn(_))
 }
 
-fn told(findings: &Findings) -> String {
+/// Who is speaking.
+fn told(live: &Live, number: u32) -> Option<String> {
+    let findings = Record::of(live)?.findings(number)?;
     let total = findings.total_rounds.map_or_else(String::new, |total| format!("/{total}"));
-    let names = match speaking(findings) {
+    let names = match speaking(&findings) {
         names if names.is_empty() => "weighing what was said".to_owned(),
         names => names.join(", "),
     };
-    format!("Round {}{total}: {names}", findings.number)
+    Some(format!("Round {number}{total}: {names}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use jiff::Timestamp;
     use roundtable::Engine;
+    use roundtable::backend::MemoryStore;
     use roundtable::debate::Standing;
     use roundtable::models::scripted::{Reply, Script, ScriptedModel};
-    use roundtable_testing::PausedClock;
+    use roundtable::ports::Store;
+    use roundtable_testing::{CountingLog, PausedClock};
 
     use super::*;
 
@@ -149,8 +160,11 @@ mod tests {
      {
         let script = Script::default().voice("ann", [Reply::text("Yes.").at_gate("shut")]);
         let model = ScriptedModel::new(script.voice("bob", [Reply::text("No.")]));
-        let engine = Engine::builder().model("scripted", model.clone());
-        let engine = engine.clock(PausedClock::starting(0)).build().await.unwrap();
+        let engine = Engine::builder().custom_model("scripted", model.clone());
+        let mut store = Store::of(Arc::new(MemoryStore::new()));
+        let log = Arc::new(CountingLog::new(store.log.clone()));
+        store.log = log.clone();
+        let engine = engine.clock(PausedClock::starting(0)).store(store).build().await.unwrap();
         let debate = engine.debate("Shall we?").agent("Ann").agent("Bob").start().await.unwrap();
         let app = App::of(engine.clone());
         let clock = || engine.driver().parts().clock.now();
@@ -160,6 +174,7 @@ mod tests {
             gone: CancellationToken::new(),
         };
         let began = clock();
+        log.take(debate.id());
         let budget = || Box::pin(tokio::time::sleep(app.limits.wait_budget));
         let findings = wait(&app, &debate, 1, budget().as_mut(), &listener).await.unwrap();
         assert_eq!(findings.standing, Standing::Running);
@@ -170,6 +185,8 @@ mod tests {
             times.clone().zip(times.skip(1)).map(|(one, next)| next.duration_since(one)).max();
         assert!(longest.unwrap().as_secs() <= 10, "{heard:?}");
         assert_eq!(heard.last().unwrap().1, "Round 1/3: Ann");
+        let reads = log.take(debate.id());
+        assert!(reads.len() > 10 && reads.values().all(|times| *times == 1), "{reads:?}");
         listener.gone.cancel();
         let before = clock();
         wait(&app, &debate, 1, budget().as_mut(), &listener).await.unwrap();

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::openapi::{self, Answer, Operation, schema_of};
+use crate::openapi::{self, Answer, Description, schema_of};
 use crate::routes::{Door, Route};
 
 #[derive(Serialize, JsonSchema)]
@@ -17,35 +17,35 @@ struct Health {
 }
 
 pub(crate) fn routes() -> Vec<Route> {
-    let health = Operation {
+    let health = Description {
         id: "health",
         what: "Whether the server is there.",
         params: Vec::new(),
         body: None,
         answer: Answer::Json(schema_of::<Health>()),
-        problems: &[],
+        problems: Vec::new(),
     };
-    let openapi = Operation {
+    let openapi = Description {
         id: "openapi",
         what: "This description.",
         params: Vec::new(),
         body: None,
         answer: Answer::Json(schema_of::<Map<String, Value>>()),
-        problems: &[],
+        problems: Vec::new(),
     };
     vec![
         Route {
             method: Method::GET,
             path: "/health",
             door: Door::Open,
-            operation: health,
+            description: health,
             handler: get(show),
         },
         Route {
             method: Method::GET,
             path: "/openapi.json",
             door: Door::Known,
-            operation: openapi,
+            description: openapi,
             handler: get(describe),
         },
     ]

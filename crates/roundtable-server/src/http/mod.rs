@@ -1,8 +1,4 @@
-//! The HTTP API: one file per resource, each with its routes.
+//! Routes that are not rows of the table of operations: streams, and what describes the server.
 
-pub(crate) mod context;
-pub(crate) mod debate;
+pub(crate) mod events;
 pub(crate) mod health;
-pub(crate) mod query;
-pub(crate) mod session;
-pub(crate) mod turn;

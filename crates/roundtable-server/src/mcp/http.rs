@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::json;
-use crate::openapi::{Answer, Operation, schema_of};
+use crate::openapi::{Answer, Description, schema_of};
 use crate::routes::{Door, Route};
 use crate::server::Settings;
 
@@ -30,13 +30,13 @@ pub(crate) type McpService =
     Arc<dyn Fn(http::Request<Body>) -> BoxFuture<'static, Response> + Send + Sync>;
 
 pub(crate) fn routes() -> Vec<Route> {
-    let operation = Operation {
+    let description = Description {
         id: "mcp",
         what: "The Model Context Protocol (Streamable HTTP, 2026-07-28 and 2025-11-25): the twelve tools of a debate, for MCP clients.",
         params: Vec::new(),
         body: Some(schema_of::<Map<String, Value>>()),
         answer: Answer::Json(schema_of::<Map<String, Value>>()),
-        problems: &[
+        problems: vec![
             (400, "It is no request of the protocol."),
             (406, "The client has to accept JSON and event streams."),
         ],
@@ -45,7 +45,7 @@ pub(crate) fn routes() -> Vec<Route> {
         method: Method::POST,
         path: "/mcp",
         door: Door::Known,
-        operation,
+        description,
         handler: post(handle),
     }]
 }

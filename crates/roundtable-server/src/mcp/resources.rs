@@ -1,16 +1,20 @@
 //! Transcripts of debates as resources, page by page.
 
+use std::sync::Arc;
+
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
 use roundtable::debate::DebateFilter;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Principal;
-use crate::debate;
+use crate::debate::{Caller, Silent};
+use crate::operation::{Call, SESSION, Transport};
+use crate::operations;
 use crate::problem::Problem;
 use crate::sessions::Action;
 
@@ -88,14 +92,12 @@ pub(super) async fn read(
     };
     let (session, rest) =
         uri.strip_prefix(ROOT).and_then(|it| it.split_once('/')).ok_or_else(missing)?;
+    if let Some(number) = rest.strip_prefix("rounds/") {
+        let round = round(app, caller, session, number).await.map_err(|_| missing())?;
+        return Ok(contents(uri, format!("{round:#}"), "application/json"));
+    }
     let found = app.sessions.authorize(caller, Action::Read, session).await;
     let session = found.map_err(|_| missing())?;
-    if let Some(number) = rest.strip_prefix("rounds/") {
-        let number = number.parse().map_err(|_| missing())?;
-        let round = debate::round(app, &session, number).await.map_err(|_| missing())?;
-        let text = serde_json::to_string_pretty(&round).unwrap_or_default();
-        return Ok(contents(uri, text, "application/json"));
-    }
     let page = match rest {
         "transcript" => Some(1),
         other => other.strip_prefix("transcript?page=").and_then(|page| page.parse::<usize>().ok()),
@@ -109,6 +111,22 @@ pub(super) async fn read(
         text.push_str(&format!("\n\n(Page {page} of {}; it goes on at {next})\n", pages.len()));
     }
     Ok(contents(uri, text, "text/markdown"))
+}
+
+/// A round, as the tool for it answers.
+async fn round(
+    app: &App,
+    caller: &Principal,
+    session: &str,
+    number: &str,
+) -> Result<Value, Problem> {
+    let number: u32 = number.parse().map_err(|_| Problem::not_found("not a round"))?;
+    let operation = operations::find(Transport::Mcp, "get_round_details")?;
+    let fields = [(SESSION.to_owned(), session.into()), ("roundNumber".to_owned(), number.into())];
+    let watch = Arc::new(Silent::default());
+    let call = Call::new(app.clone(), caller.clone(), Caller::mcp(app), watch);
+    let envelope = operation.envelope(None, fields.into_iter().collect());
+    operation.call(call, envelope).await?.into_value()
 }
 
 fn contents(uri: &str, text: String, kind: &str) -> ReadResourceResult {

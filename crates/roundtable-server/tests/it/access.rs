@@ -24,8 +24,10 @@ async fn anns(running: &Running) -> (String, String) {
 
 /// Every route that there is, as a request for Ann's session.
 fn requests(running: &Running, session: &str, turn: &str) -> Vec<(Request, &'static str, Door)> {
-    let filled =
-        |path: &str| path.replace("{id}", session).replace("{turn}", turn).replace("{n}", "1");
+    let filled = |path: &str| {
+        let path = path.replace("{sessionId}", session).replace("{turnId}", turn);
+        path.replace("{number}", "1").replace("{roundNumber}", "1").replace("{agentId}", "ada")
+    };
     let made = |(method, path, door): (http::Method, &'static str, Door)| {
         let request = request(running.address, method.as_str(), &filled(path));
         let request = request
@@ -71,7 +73,7 @@ async fn s01_s29_to_another_tenant_a_session_looks_as_if_it_were_not_there() {
     for ((theirs, path, _), (nobodys, ..)) in theirs.into_iter().zip(nobodys) {
         let answer = theirs.token(BOB).send().await;
         assert!(!answer.body.contains(CANARY), "{path}: {answer:?}");
-        if path.contains("{id}") {
+        if path.contains("{sessionId}") {
             let same = nobodys.token(BOB).send().await;
             let same = Answer { body: same.body.replace(&missing, &session), ..same };
             let dateless = |answer: Answer| (answer.status, answer.body);

@@ -33,7 +33,7 @@ async fn paying(approvals: Approvals) -> (Serving, Arc<AtomicU32>) {
         .voice("bob", [says("Fine.")]);
     let model = ScriptedModel::new(script);
     let pay: Arc<dyn DynTool> = Arc::new(pay.effect(Effect::Effectful));
-    let engine = Engine::builder().model("scripted", model).tools([pay]);
+    let engine = Engine::builder().custom_model("scripted", model).tools([pay]);
     let mut ann = Agent::new("Ann", "scripted").expect("a name");
     ann.tools.push(ToolDecl::handler("pay", Effect::Effectful).with_approval());
     let bob = Agent::new("Bob", "scripted").expect("a name");

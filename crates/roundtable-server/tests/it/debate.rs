@@ -6,10 +6,10 @@ use roundtable::backend::SqliteStore;
 use roundtable::core::id::NodeId;
 use roundtable::ports::{Crash, Leases as _};
 use roundtable::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::caller::ALL;
-use crate::client::post;
+use crate::client::{get, post};
 use crate::context_requests::{AGENTS, says, topic};
 use crate::kit;
 
@@ -84,4 +84,22 @@ async fn f35_a_parked_debate_says_why_and_is_tried_again_when_it_is_continued() 
         assert_eq!(caller.session(&session).await.get("parked"), None);
         running.stop().await;
     }
+}
+
+#[tokio::test]
+async fn a_quote_says_what_a_debate_would_cost_and_starts_nothing() {
+    let running = kit::local(Script::default()).await;
+    let quote = async |body: Value| post(running.address, "/api/debates/quote", &body).send().await;
+    let one = quote(json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 1 })).await.json();
+    let three = quote(json!({ "topic": "Shall we?", "agentCount": 2, "rounds": 3 })).await.json();
+    let number = |quote: &Value, name: &str| quote[name].as_u64().expect(name);
+    assert_eq!(number(&three, "calls"), 3 * number(&one, "calls"), "{one} {three}");
+    assert!(number(&three, "inputTokens") > 3 * number(&one, "inputTokens"), "{one} {three}");
+    assert_eq!(number(&three, "outputTokens"), 3 * number(&one, "outputTokens"));
+    assert!(three.get("cost").is_some(), "{three}");
+    let refused = quote(json!({ "topic": "Shall we?", "rounds": 0 })).await;
+    assert_eq!(refused.problem(), (400, "invalid".to_owned()));
+    let listed = get(running.address, "/api/sessions").send().await;
+    assert_eq!(listed.json(), json!({ "sessions": [] }));
+    running.stop().await;
 }

@@ -3,14 +3,33 @@
 use roundtable::core::event::Seq;
 use roundtable::prelude::*;
 use roundtable_server::{Limits, Settings};
+use serde_json::{Value, json};
 
 use crate::client::{Event, get};
 use crate::kit::{self, Running};
 
-/// The session's log as its readers get it.
-async fn log(session: &Session) -> Vec<serde_json::Value> {
+/// The session's log as its readers get it, in what names an event.
+async fn log(session: &Session) -> Vec<Value> {
     let log = session.log().await.expect("a log");
-    log.iter().map(|event| serde_json::to_value(event.as_ref()).expect("JSON")).collect()
+    log.iter().map(|event| named(&serde_json::to_value(event.as_ref()).expect("JSON"))).collect()
+}
+
+fn named(event: &Value) -> Value {
+    json!([event["seq"], event["at"], event["kind"], event["v"], event["round"], event["turn"]])
+}
+
+/// The names of fields that are not in camel case, except inside values that come from outside.
+fn in_snake_case(value: &Value, found: &mut Vec<String>) {
+    const FOREIGN: [&str; 5] = ["arguments", "schema", "value", "rules", "payload"];
+    match value {
+        Value::Object(fields) => {
+            found.extend(fields.keys().filter(|name| name.contains('_')).cloned());
+            let own = fields.iter().filter(|(name, _)| !FOREIGN.contains(&name.as_str()));
+            own.for_each(|(_, value)| in_snake_case(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| in_snake_case(value, found)),
+        _ => {}
+    }
 }
 
 fn path(session: &Session) -> String {
@@ -30,18 +49,20 @@ async fn a_reader_gets_the_whole_log_and_is_told_the_end() {
     let running = kit::local(Script::default()).await;
     let session = finished(&running).await;
     let mut events = get(running.address, &path(&session)).stream().await;
-    let mut seen = Vec::new();
+    let (mut seen, mut wrong) = (Vec::new(), Vec::new());
     let end = loop {
         match events.next().await.expect("an event") {
             Event { name, data, id: Some(id) } if name == "message" => {
                 assert_eq!(id, format!("{}:{}", session.id(), data["seq"]));
-                seen.push(data);
+                in_snake_case(&data, &mut wrong);
+                seen.push(named(&data));
             }
             Event { name, data, .. } if name == "end" => break data,
             _ => {}
         }
     };
     assert_eq!(seen, log(&session).await);
+    assert_eq!(wrong, Vec::<String>::new());
     assert_eq!(end["reason"], "completed");
     assert_eq!(end["resumeFrom"], format!("{}:{}", session.id(), seen.len()));
     assert_eq!(events.next().await, None, "the server hangs up");
@@ -62,7 +83,7 @@ async fn a_reader_cut_at_every_event_gets_the_same_log() {
             get(running.address, &path(&session)).header("last-event-id", &last).stream().await;
         let event = events.next().await.expect("an event");
         last = event.id.expect("an id");
-        seen.push(event.data);
+        seen.push(named(&event.data));
     }
     assert_eq!(seen, log);
     running.stop().await;

@@ -13,7 +13,7 @@ use crate::kit::{self, Serving};
 
 /// A server whose agents all speak through whoever calls.
 async fn start(directory: &Path) -> Serving {
-    let engine = Engine::builder().sqlite(directory).model(HOST, HostModel).build().await;
+    let engine = Engine::builder().sqlite(directory).custom_model(HOST, HostModel).build().await;
     kit::serve(engine.unwrap(), Settings::default()).await
 }
 

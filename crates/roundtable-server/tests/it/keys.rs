@@ -3,20 +3,31 @@
 use std::net::SocketAddr;
 
 use roundtable::prelude::*;
-use roundtable_server::Server;
+use roundtable_server::{Does, Server};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, get, post};
 use crate::kit::{self, Running};
 
-/// The routes that have something done, from the route table.
+/// The routes that have something done: `/mcp`, and those of the table.
 fn posts() -> Vec<&'static str> {
-    let posts = Server::routes().into_iter().filter(|(method, ..)| method == "POST");
-    posts.map(|(_, path, _)| path).collect()
+    let rows = Server::operations().into_iter().filter(|row| row.does != Does::Reads);
+    let posts = rows.filter_map(|row| row.http).filter(|(method, _)| method == "POST");
+    posts.map(|(_, path)| path).chain(["/mcp"]).collect()
 }
 
-/// A body of a route, and another one that is also valid.
-fn bodies(path: &str, session: &str) -> (Value, Value) {
+/// A body of a route, and another one that is also valid; there is none for a route without fields.
+fn bodies(path: &str, session: &str) -> (Value, Option<Value>) {
+    const WITHOUT_FIELDS: [&str; 4] = ["stop", "pause", "resume", "regenerate"];
+    let last = path.rsplit('/').next().unwrap_or_default();
+    if WITHOUT_FIELDS.contains(&last) {
+        return (json!({}), None);
+    }
+    let (body, other) = pair(path, session);
+    (body, Some(other))
+}
+
+fn pair(path: &str, session: &str) -> (Value, Value) {
     let call = |action: &str| {
         let arguments = json!({ "sessionId": session, "action": action });
         let params = json!({ "name": "control_session", "arguments": arguments });
@@ -25,13 +36,31 @@ fn bodies(path: &str, session: &str) -> (Value, Value) {
     let answer = json!({ "requestId": "ctx_1", "success": false });
     match path {
         "/api/debates" => (topic("Shall we?"), topic("Or not?")),
-        "/api/debates/{id}/continue" => (json!({}), json!({ "focusQuestion": "And?" })),
-        "/api/debates/{id}/synthesis" => (json!({}), json!({ "synthesizer": "agt_analyst" })),
-        "/api/debates/{id}/control" => (json!({ "action": "pause" }), json!({ "action": "stop" })),
-        "/api/sessions/{id}/context-results" => {
+        "/api/debates/{sessionId}/continue" => (json!({}), json!({ "focusQuestion": "And?" })),
+        "/api/debates/{sessionId}/synthesis" => {
+            (json!({}), json!({ "synthesizer": "agt_analyst" }))
+        }
+        "/api/debates/{sessionId}/control" => {
+            (json!({ "action": "pause" }), json!({ "action": "stop" }))
+        }
+        "/api/sessions/{sessionId}/context-results" => {
             (json!({ "contextResults": [] }), json!({ "contextResults": [answer] }))
         }
         "/mcp" => (call("pause"), call("stop")),
+        "/api/sessions/{sessionId}/messages" => {
+            (json!({ "text": "And?" }), json!({ "text": "But?" }))
+        }
+        "/api/sessions/{sessionId}/continue" => (json!({}), json!({ "onBusy": "reject" })),
+        "/api/sessions/{sessionId}/fork" => (json!({}), json!({ "afterRound": 1 })),
+        "/api/sessions/{sessionId}/complete" => (json!({}), json!({ "reason": "enough" })),
+        "/api/sessions/{sessionId}/select-take" => {
+            (json!({ "roundNumber": 1, "take": 1 }), json!({ "roundNumber": 1, "take": 2 }))
+        }
+        "/api/sessions/{sessionId}/rewind" => {
+            (json!({ "roundNumber": 1 }), json!({ "roundNumber": 2 }))
+        }
+        "/api/sessions/{sessionId}/rename" => (json!({ "title": "A" }), json!({ "title": "B" })),
+        "/api/sessions/{sessionId}/archive" => (json!({}), json!({ "archived": false })),
         other => panic!("say how an idempotency key holds on POST {other}"),
     }
 }
@@ -52,6 +81,16 @@ async fn begun(running: &Running) -> String {
     started.json()["sessionId"].as_str().expect("a session").to_owned()
 }
 
+/// Waits for the round that a request has run beside its answer.
+async fn settle(running: &Running, path: &str, session: &str, answer: &Value) {
+    let position = answer["position"].as_str();
+    let runs = ["messages", "continue", "regenerate"].iter().any(|end| path.ends_with(end));
+    let Some(position) = position.filter(|_| runs) else { return };
+    let path = format!("/api/sessions/{session}/events?after={position}");
+    let mut events = get(running.address, &path).stream().await;
+    while events.next().await.expect("an event").data["kind"] != "round_closed" {}
+}
+
 async fn log(running: &Running, session: &str) -> usize {
     let session = running.engine.session(&session.parse().expect("an id"));
     session.log().await.expect("a log").len()
@@ -63,13 +102,23 @@ async fn s31_a_key_returns_the_first_outcome_and_is_refused_with_another_body_on
     for path in posts() {
         let session = begun(&running).await;
         let (body, other) = bodies(path, &session);
-        let at = path.replace("{id}", &session);
+        let at = path.replace("{sessionId}", &session);
+        if path.ends_with("/resume") {
+            let pause = at.replace("/resume", "/pause");
+            assert_eq!(post(running.address, &pause, &json!({})).send().await.status, 200);
+        }
         let first = send(running.address, &at, &body, "one").await;
         assert_eq!(first.status, 200, "{path}: {first:?}");
+        settle(&running, path, &session, &first.json()).await;
         let events = log(&running, &session).await;
         let again = send(running.address, &at, &body, "one").await;
         assert_eq!((again.status, again.json()), (200, first.json()), "{path}");
         assert_eq!(log(&running, &session).await, events, "{path}: nothing is done twice");
+        // Without fields, the same key for another operation stands for another body.
+        let (at, other) = match other {
+            Some(other) => (at, other),
+            None => (format!("/api/sessions/{session}/archive"), json!({})),
+        };
         let refused = send(running.address, &at, &other, "one").await;
         if path == "/mcp" {
             let result = refused.json()["result"].clone();

@@ -93,14 +93,15 @@ impl Running {
 
 pub async fn start(script: Script, settings: Settings) -> Running {
     let model = ScriptedModel::new(script);
-    let engine = Engine::builder().model("scripted", model.clone()).build().await;
+    let engine = Engine::builder().custom_model("scripted", model.clone()).build().await;
     Running { serving: serve(engine.expect("an engine"), settings).await, model }
 }
 
 /// A server on a data directory, which another one may have used before.
 pub async fn on(directory: &Path, script: Script) -> Running {
     let model = ScriptedModel::new(script);
-    let engine = Engine::builder().sqlite(directory).model("scripted", model.clone()).build().await;
+    let engine =
+        Engine::builder().sqlite(directory).custom_model("scripted", model.clone()).build().await;
     Running { serving: serve(engine.expect("an engine"), Settings::default()).await, model }
 }
 

@@ -38,7 +38,7 @@ struct Limited {
 async fn limited(script: Script, table: Table, directory: Option<&Path>) -> Limited {
     let (model, quotas) = (ScriptedModel::new(script), Quotas::default());
     quotas.replace(table);
-    let builder = Engine::builder().model("scripted", model.clone());
+    let builder = Engine::builder().custom_model("scripted", model.clone());
     let builder = match directory {
         Some(directory) => builder.sqlite(directory),
         None => builder,
@@ -126,7 +126,7 @@ async fn s25_requests_that_are_made_again_count_for_the_limit_of_the_day() {
     quotas.replace(Table::server(calls(3)));
     let policy = RetryPolicy { attempts: 9, ..RetryPolicy::default() };
     let retried = Retry::new(Arc::new(model.clone()), policy);
-    let builder = Engine::builder().model("scripted", retried).allowances(quotas);
+    let builder = Engine::builder().custom_model("scripted", retried).allowances(quotas);
     let engine = builder.clock(PausedClock::starting(0)).build().await.expect("an engine");
     let session = engine.chat("x").agent("Ann").open().await.expect("a session");
     let answer = session.ask("Go.").await.expect("a round");

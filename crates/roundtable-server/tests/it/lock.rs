@@ -26,7 +26,7 @@ fn lock(directory: &Path) -> Connection {
 
 /// A server that waits only a moment for the store and for rounds.
 async fn impatient(directory: &Path, model: &ScriptedModel) -> Serving {
-    let engine = Engine::builder().sqlite(directory).model("scripted", model.clone());
+    let engine = Engine::builder().sqlite(directory).custom_model("scripted", model.clone());
     let moment = Duration::from_millis(100);
     let limits = Limits { store_wait: moment, wait_budget: moment, ..Limits::default() };
     kit::serve(engine.build().await.unwrap(), Settings { limits, ..Settings::default() }).await
@@ -43,7 +43,7 @@ async fn every_call_answers_in_time_while_another_process_holds_the_write_lock()
     let script = Script::default().voice("synthesizer", [reply()]).voice("analyst", [reply()]);
     let model = ScriptedModel::new(script);
     // Longer, so that the debate is there before the lock.
-    let engine = Engine::builder().sqlite(directory.path()).model("scripted", model.clone());
+    let engine = Engine::builder().sqlite(directory.path()).custom_model("scripted", model.clone());
     let limits = Limits { wait_budget: Duration::ZERO, ..Limits::default() };
     let serving =
         kit::serve(engine.build().await.unwrap(), Settings { limits, ..Settings::default() }).await;

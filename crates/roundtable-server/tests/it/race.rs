@@ -44,7 +44,8 @@ impl Model for Curious {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn r000_16_each_request_has_its_own_agent_and_session_however_many_ask_at_once() {
-    let engine = Engine::builder().model("curious", Curious).build().await.expect("an engine");
+    let engine =
+        Engine::builder().custom_model("curious", Curious).build().await.expect("an engine");
     let serving = kit::serve(engine, Settings::default()).await;
     let debates = (0..SESSIONS).map(|session| {
         let caller = serving.caller(ALL[session % ALL.len()]);

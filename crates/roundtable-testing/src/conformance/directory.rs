@@ -2,11 +2,12 @@
 
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use roundtable_core::event::Seq;
+use roundtable_core::event::{Change, Origin, Seq};
+use roundtable_core::input::Command;
 use roundtable_core::projection::Summary;
 use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
-use roundtable_ports::{Selection, Store};
+use roundtable_ports::{LogError, Selection, Store};
 
 use super::fixture::{Draft, env, node, session};
 
@@ -86,6 +87,60 @@ pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &
     let later = began.checked_add(SignedDuration::from_secs(1)).expect("a time");
     assert_eq!(select(&since(began, later), 10).await, ["c", "b", "a"]);
     assert_eq!(select(&since(later, later), 10).await, Vec::<String>::new());
+}
+
+pub async fn the_directory_lists_archived_sessions_when_they_are_asked_for(store: &Store) {
+    let mut kept = Draft::opened(store, "kept", "one").await;
+    let mut put_away = Draft::opened(store, "put-away", "one").await;
+    let select = async |archived| {
+        let selection = Selection { archived, ..Selection::default() };
+        let found = store.directory.select(&selection, 10).await.expect("a list");
+        let named =
+            found.iter().map(|it| (it.session.suffix().to_owned(), it.summary.topic.clone()));
+        named.collect::<Vec<_>>()
+    };
+    let rename = |title: &str| Change { title: Some(title.to_owned()), ..Change::default() };
+    kept.send(store, Command::Change(rename("Kept"))).await;
+    let archived = |archived| Change { archived: Some(archived), ..rename("Put away") };
+    put_away.send(store, Command::Change(archived(true))).await;
+    let (kept, away) =
+        (("kept".to_owned(), "Kept".to_owned()), ("put-away".to_owned(), "Put away".to_owned()));
+    assert_eq!(select(Some(false)).await, std::slice::from_ref(&kept));
+    assert_eq!(select(Some(true)).await, std::slice::from_ref(&away));
+    assert_eq!(select(None).await, [away.clone(), kept.clone()]);
+    put_away.send(store, Command::Change(archived(false))).await;
+    assert_eq!(select(Some(false)).await, [away, kept]);
+    assert_eq!(select(Some(true)).await, []);
+}
+
+pub async fn f38_a_deleted_session_is_gone_and_its_writer_stays_fenced(store: &Store) {
+    let mut gone = Draft::opened(store, "gone", "one").await;
+    gone.begin_round(store).await;
+    assert_eq!(store.directory.delete(&gone.own).await, Ok(false), "a round is open");
+    gone.stop(store).await;
+    let past = store.log.read(&session("gone"), Seq(1), 100).await.expect("a log");
+    let origin = Origin { session: session("gone"), seq: gone.live.session.head };
+    let fork = Draft::fork(store, &past, origin, "fork").await;
+    assert_eq!(store.directory.find_fork(&session("gone")).await, Ok(Some(session("fork"))));
+    assert_eq!(store.directory.delete(&gone.own).await, Ok(false), "a fork needs its past");
+    assert_eq!(store.directory.find_fork(&session("fork")).await, Ok(None));
+    assert_eq!(store.directory.delete(&fork.own).await, Ok(true));
+    let before = gone.own.clone();
+    store.leases.release(&gone.own).await.expect("a release");
+    gone.own = store.leases.claim_one(&session("gone"), &node("one")).await.expect("a claim");
+    assert_eq!(
+        store.directory.delete(&before).await,
+        Err(LogError::Fenced { epoch: gone.own.epoch }),
+        "only the owner deletes"
+    );
+    assert_eq!(store.directory.delete(&gone.own).await, Ok(true));
+    assert_eq!(store.directory.find(&session("gone")).await, Ok(None));
+    assert_eq!(store.log.read(&session("gone"), Seq(1), 100).await, Ok(Vec::new()));
+    assert_eq!(store.directory.list(10).await, Ok(Vec::new()));
+    let head = gone.live.session.head;
+    let late = gone.step(Command::Pause);
+    let refused = gone.append(store, head, &late).await;
+    assert!(matches!(refused, Err(LogError::Fenced { .. })), "{refused:?}");
 }
 
 /// A session that waits for people, and has to be looked at by a certain time.

@@ -136,10 +136,21 @@ impl Draft {
         events
     }
 
+    /// Says something, so that a round opens.
+    pub async fn begin_round(&mut self, store: &Store) {
+        let session = self.own.session.clone();
+        self.send(store, say(&session, "m1", "Hello")).await;
+    }
+
     /// Cuts the open round off.
     pub async fn stop(&mut self, store: &Store) {
+        self.send(store, Command::Stop).await;
+    }
+
+    /// Appends what a command makes happen.
+    pub async fn send(&mut self, store: &Store, command: Command) {
         let head = self.live.session.head;
-        let events = self.step(Command::Stop);
+        let events = self.step(command);
         self.append(store, head, &events).await.expect("an append");
     }
 

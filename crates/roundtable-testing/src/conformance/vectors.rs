@@ -39,7 +39,7 @@ async fn search(store: &Store, scopes: &[&VectorScope], most: usize) -> Vec<Foun
         space: space(),
         scopes: scopes.iter().map(|scope| (*scope).clone()).collect(),
         query: vec![1.0, 0.0],
-        most,
+        limit: most,
     };
     store.vectors.search_vectors(&search).await.expect("a search")
 }
@@ -106,7 +106,7 @@ pub async fn a_batch_goes_in_whole_or_not_at_all(store: &Store) {
     refused(vec![good(), vector(&"k".repeat(513), [1.0, 0.0])]).await;
     refused(vec![good(), NewVector { payload: json!("p".repeat(5000)), ..good() }]).await;
     assert!(keys(store, &[&ada], 10).await.is_empty());
-    let narrow = VectorSearch { space: space(), scopes: vec![ada], query: vec![1.0], most: 1 };
+    let narrow = VectorSearch { space: space(), scopes: vec![ada], query: vec![1.0], limit: 1 };
     let narrow = store.vectors.search_vectors(&narrow).await;
     assert!(matches!(narrow, Err(VectorsError::Refused(_))), "{narrow:?}");
 }
@@ -156,7 +156,7 @@ pub async fn spaces_are_worlds_of_their_own(store: &Store) {
             space: other.clone(),
             scopes: vec![ada.clone()],
             query: query.clone(),
-            most: 9,
+            limit: 9,
         };
         assert_eq!(store.vectors.search_vectors(&search).await, Ok(Vec::new()), "{other}");
         let new = NewVector { vector: query, ..vector("b", [0.0, 0.0]) };

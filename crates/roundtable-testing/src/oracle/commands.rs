@@ -113,7 +113,7 @@ fn check_inputs(evidence: &Evidence, session: &SessionId, orders: &[&Order], fou
             Body::Session(SessionEvent::SessionInputAccepted(accepted)) => {
                 fates.insert(accepted.context.message_id(), 0);
             }
-            Body::Session(SessionEvent::SessionInputDropped { message_id }) => {
+            Body::Session(SessionEvent::SessionInputDropped { message_id, .. }) => {
                 *fates.entry(message_id).or_insert(10) += 1;
             }
             Body::Session(SessionEvent::SessionRoundSuperseded { redo: true, .. }) => redo = true,

@@ -249,8 +249,7 @@ impl Client {
     fn say(&self, text: String, on_busy: OnBusy, results: Vec<ContextResult>) -> Command {
         let id = format!("{}m{}", self.name, self.orders.len());
         let context = MessageContext::new(&id, &self.session, None).expect("a message id");
-        let (sender, text, images) = ("User".to_owned(), Some(text), Vec::new());
-        Command::Say(Say { context, sender, text, images, on_busy, results, limits: None })
+        Command::Say(Say { text: Some(text), on_busy, results, ..Say::new(context) })
     }
 
     fn order(&mut self, command: Command) -> Move {

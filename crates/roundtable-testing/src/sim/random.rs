@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use roundtable_core::agent::Agent;
+use roundtable_core::event::Change;
 use roundtable_core::id::{AgentId, SessionId};
 use roundtable_core::input::{Command, OnBusy};
 use roundtable_core::settings::{Order, Settings};
@@ -180,6 +181,12 @@ fn say(dice: &mut Dice) -> Act {
     }
 }
 
+/// Another title, or into the archive and out of it.
+fn change(dice: &mut Dice) -> Command {
+    let title = dice.permille(500).then(|| format!("Title {}", dice.within(0..3)));
+    Command::Change(Change { title, archived: Some(dice.permille(500)) })
+}
+
 fn acts(dice: &mut Dice) -> Vec<Act> {
     let mut acts = Vec::new();
     for _ in 0..*dice.pick(&[1, 1, 1, 2, 2, 3]) {
@@ -201,6 +208,7 @@ fn acts(dice: &mut Dice) -> Vec<Act> {
                 Act::Send(Command::Rewind { number: dice.within(1..3) as u32 }),
             ]),
             13 => acts.push(Act::Send(Command::SelectTake { number: 1, take: 1 })),
+            14 if dice.permille(500) => acts.push(Act::Send(change(dice))),
             14 => acts.push(Act::AnswerAgain),
             15..17 => acts.push(Act::SendAgain),
             17 => acts.extend([Act::Until(Sight::Rest), say(dice)]),

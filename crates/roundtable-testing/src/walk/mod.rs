@@ -12,6 +12,8 @@ mod player;
 mod transcript;
 
 #[cfg(test)]
+mod gathering;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
@@ -22,7 +24,7 @@ use proptest::test_runner::{Config, TestRunner};
 use roundtable_core::id::AgentId;
 use roundtable_core::input::Command;
 use roundtable_core::job::JobOutcome;
-use roundtable_core::program::{Program, Programs};
+use roundtable_core::program::{PANEL, Program, Programs};
 use roundtable_core::session::Status;
 use roundtable_core::settings::{ProgramRef, Settings};
 use roundtable_core::stage::Name;
@@ -50,6 +52,8 @@ pub struct Walk {
     words: Option<Words>,
     acts: Vec<Command>,
     cases: u32,
+    /// Whether its prompts tell earlier rounds as the panel does.
+    plain: bool,
 }
 
 impl Walk {
@@ -62,6 +66,7 @@ impl Walk {
             words: None,
             acts: Vec::new(),
             cases: 48,
+            plain: P::NAME == PANEL,
         }
     }
 
@@ -114,6 +119,11 @@ impl Walk {
             }
             player.oracle.check_all_closed();
         });
+    }
+
+    #[cfg(test)]
+    fn plain(self) -> Self {
+        Self { plain: true, ..self }
     }
 
     fn check<S: Strategy>(&self, strategy: &S, test: impl Fn(S::Value)) {

@@ -8,9 +8,9 @@ use roundtable_core::input::OnBusy;
 use roundtable_core::settings::{Order, Settings};
 use roundtable_core::tool::{Effect, ToolDecl};
 
-/// The tools of every agent, by the number that a move calls them with; 6 is unknown to all.
-pub const TOOLS: [&str; 7] =
-    ["look", "note", "pay", "sign", "delegate", "request_context", "unheard_of"];
+/// The tools of every agent, by the number that a move calls them with; 7 is unknown to all.
+pub const TOOLS: [&str; 8] =
+    ["look", "note", "pay", "sign", "delegate", "request_context", "ask", "unheard_of"];
 
 /// How a session is set up.
 #[derive(Debug, Clone)]
@@ -37,10 +37,17 @@ pub enum Move {
         text: bool,
         on_busy: OnBusy,
         answers: bool,
+        /// One bit for each agent that receives it; without any, everyone.
+        to: u8,
     },
     Provide {
         pick: Index,
         success: bool,
+    },
+    /// A message that waits is changed or taken back; where nothing waits, that is refused.
+    Queued {
+        pick: Index,
+        withdraw: bool,
     },
     /// Someone brings in a turn that waits for the caller's own model.
     Contribute {
@@ -98,9 +105,11 @@ pub fn any_move() -> impl Strategy<Value = Move> {
     let on_busy = prop::sample::select(vec![OnBusy::Queue, OnBusy::Reject, OnBusy::Interrupt]);
     let pick = any::<Index>;
     prop_oneof![
-        4 => (any::<bool>(), on_busy, prop::bool::weighted(0.8))
-            .prop_map(|(text, on_busy, answers)| Move::Say { text, on_busy, answers }),
+        4 => (any::<bool>(), on_busy, prop::bool::weighted(0.8), 0..8_u8)
+            .prop_map(|(text, on_busy, answers, to)| Move::Say { text, on_busy, answers, to }),
         4 => (pick(), any::<bool>()).prop_map(|(pick, success)| Move::Provide { pick, success }),
+        3 => (pick(), any::<bool>())
+            .prop_map(|(pick, withdraw)| Move::Queued { pick, withdraw }),
         6 => pick().prop_map(|pick| Move::Contribute { pick }),
         1 => Just(Move::Stop),
         1 => Just(Move::Pause),
@@ -191,9 +200,10 @@ pub fn cast(count: usize, max_iterations: u32, limits: Limits) -> Vec<Agent> {
         ToolDecl::handler("sign", Effect::Effectful).with_approval(),
         ToolDecl::delegate(),
         ToolDecl::request_context(),
+        ToolDecl::ask(),
     ];
     let names = ["Ada", "Bob", "Cid"];
-    let ids: Vec<_> = names.map(|name| agent(name).id).to_vec();
+    let ids: Vec<_> = names.iter().take(count).map(|name| agent(name).id).collect();
     let price = Some(Price { input: 500_000, output: 1_000_000 });
     let member = |name: &&str| Agent {
         max_iterations,

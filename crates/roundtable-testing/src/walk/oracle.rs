@@ -129,7 +129,14 @@ impl Oracle {
                 assert!(self.accepted.insert(id.clone()), "{id} is accepted twice");
                 self.waiting.push(id);
             }
-            SessionEvent::SessionInputDropped { message_id } => {
+            SessionEvent::SessionInputEdited(accepted) => {
+                let id = accepted.context.message_id();
+                assert!(
+                    self.waiting.iter().any(|waiting| waiting == id),
+                    "only what waits is edited"
+                );
+            }
+            SessionEvent::SessionInputDropped { message_id, .. } => {
                 let index = self.waiting.iter().position(|id| id == message_id);
                 self.waiting.remove(index.expect("only what waits is dropped, once"));
             }
@@ -149,6 +156,7 @@ impl Oracle {
             | SessionEvent::SessionResumed
             | SessionEvent::SessionTakeSelected { .. }
             | SessionEvent::SessionImported(_)
+            | SessionEvent::SessionChanged(_)
             | SessionEvent::StateChanged { .. } => {}
         }
     }
@@ -190,7 +198,7 @@ impl Oracle {
                 self.open(&id, None);
                 self.open_asides.insert(id);
             }
-            RoundEvent::StagesAdded { stages } => {
+            RoundEvent::StagesAdded { stages, .. } => {
                 assert!(self.is_open(&id), "it is open");
                 assert!(!stages.is_empty(), "there is something to add");
                 assert!(!self.open_jobs.contains_key(&id), "its job is over");
@@ -216,8 +224,12 @@ impl Oracle {
                     self.failed.insert(self.latest);
                 }
                 self.open_round = None;
-                let approval = |r: &&ContextRequest| matches!(r.about, About::Approval { .. });
-                let left = self.pending.values().find(approval);
+                // A call of an aside may still wait.
+                let ended = |r: &&ContextRequest| {
+                    let call = r.about.waiting_call();
+                    call.is_some_and(|call| self.scopes[call.as_str()].closed)
+                };
+                let left = self.pending.values().find(ended);
                 assert!(left.is_none(), "its call is over, and it is still asked: {left:?}");
             }
         }
@@ -413,7 +425,7 @@ fn finish(call: &mut ToolCall, outcome: &ToolOutcome) {
     let started = call.running.take().is_some();
     match outcome {
         ToolOutcome::Returned(result) => {
-            let core_does_it = call.name == "request_context";
+            let core_does_it = ["request_context", "ask"].contains(&call.name.as_str());
             assert!(started || core_does_it || !result.success, "I3: success without a start");
         }
         ToolOutcome::Answered { .. } => assert_eq!(call.name, "delegate"),

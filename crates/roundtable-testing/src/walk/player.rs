@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::sample::Index;
+use roundtable_core::audience::Audience;
 use roundtable_core::budget::Usage;
 use roundtable_core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
 use roundtable_core::event::NestedPrompt;
@@ -13,7 +14,7 @@ use roundtable_core::input::{
     AskedCall, Command, Env, Input, OnBusy, Ran, Reply, Report, Say, Unanswered,
 };
 use roundtable_core::iteration::Phase;
-use roundtable_core::program::PANEL;
+use roundtable_core::message::Message;
 use roundtable_core::session::{Session, Status};
 use roundtable_core::stage::Name;
 use roundtable_core::tool::ToolResult;
@@ -113,21 +114,27 @@ impl Player {
         }
     }
 
-    /// A seat's prompt tells the earlier rounds as the log has them, answers to questions aside.
+    /// A prompt has nothing that its agent did not receive, whatever the program makes of it. Plain
+    /// prompts tell the earlier rounds as the log has them, answers to questions aside.
     fn check_prompts(&self) {
         let session = &self.live.session;
-        // The words of other programs are their own affair.
-        if session.settings.program.name != PANEL {
-            return;
+        for turn in session.scopes().flat_map(|scope| &scope.turns) {
+            let (rendered, record) = self.live.render(&turn.id).unwrap();
+            let told: Vec<String> = rendered.messages.iter().map(Message::text).collect();
+            // Words that are made of few others say nothing of whose they are.
+            if self.walk.words.is_none() {
+                self.transcript.check_received(&turn.id, &told.concat());
+            }
+            if !self.walk.plain || turn.parent.is_some() {
+                continue;
+            }
+            let history = told.iter().find_map(|text| {
+                text.strip_prefix("The conversation so far:\n").map(without_answers)
+            });
+            let expected = self.transcript.history(session, &turn.id);
+            assert_eq!(history.unwrap_or_default(), expected);
+            assert!(record.from >= session.window_from() && record.to == session.head);
         }
-        let Some(seat) = session.scopes().flat_map(|scope| &scope.turns).next() else { return };
-        let (rendered, record) = self.live.render(&seat.id).unwrap();
-        let told = rendered.messages.iter().map(roundtable_core::message::Message::text);
-        let history = told
-            .into_iter()
-            .find_map(|text| text.strip_prefix("The conversation so far:\n").map(without_answers));
-        assert_eq!(history.unwrap_or_default(), self.transcript.history(session));
-        assert!(record.from >= session.window_from() && record.to == session.head);
     }
 
     pub fn check_resume(&self) {
@@ -205,8 +212,9 @@ impl Player {
     pub fn play(&mut self, one: &Move) {
         self.now = self.now.checked_add(SignedDuration::from_millis(100)).unwrap();
         match one {
-            Move::Say { text, on_busy, answers } => self.say(*text, *on_busy, *answers),
+            Move::Say { text, on_busy, answers, to } => self.say(*text, *on_busy, *answers, *to),
             Move::Provide { pick, success } => self.provide(pick, *success),
+            Move::Queued { pick, withdraw } => self.change_queued(pick, *withdraw),
             Move::Contribute { pick } => self.contribute(pick),
             Move::Stop => self.command(Command::Stop),
             Move::Pause => self.command(Command::Pause),
@@ -249,19 +257,20 @@ impl Player {
         self.record(events);
     }
 
-    fn say(&mut self, text: bool, on_busy: OnBusy, answers: bool) {
+    fn say(&mut self, text: bool, on_busy: OnBusy, answers: bool, to: u8) {
         self.messages += 1;
         let id = format!("m{}", self.messages);
         let requests = self.live.session.requests.iter().filter(|_| answers);
         let results = requests.map(|request| answer(request, true)).collect();
+        let agents = self.live.session.agents.iter().enumerate();
+        let to = agents.filter(|(index, _)| to & (1 << index) != 0);
+        let to: Audience = to.map(|(_, agent)| agent.id.clone()).collect();
         let say = Say {
-            context: MessageContext::new(&id, &self.live.session.id, None).unwrap(),
-            sender: "User".to_owned(),
-            text: text.then(|| format!("message {id}")),
-            images: Vec::new(),
+            text: text.then(|| format!("message {id}.")),
+            to: Some(to).filter(|to| text && !to.is_empty()),
             on_busy,
             results,
-            limits: None,
+            ..Say::new(MessageContext::new(&id, &self.live.session.id, None).unwrap())
         };
         self.command(Command::Say(say));
     }
@@ -270,6 +279,29 @@ impl Player {
         let Some(request) = choose(pick, &self.live.session.requests) else { return };
         let result = answer(request, success);
         self.command(Command::Provide(vec![result]));
+    }
+
+    /// A message that waits is changed or taken back; one that does not wait never is.
+    fn change_queued(&mut self, pick: &Index, withdraw: bool) {
+        let session = &self.live.session;
+        let mine = |context: &MessageContext| context.message_id().to_owned();
+        let waiting: Vec<String> = session.waiting.iter().map(|it| mine(&it.context)).collect();
+        let opened: Vec<String> =
+            session.marks.iter().map(|mark| mark.input.message_id().to_owned()).collect();
+        let change = |message_id: String| {
+            let text = format!("instead of {message_id}");
+            if withdraw {
+                Command::Withdraw { message_id }
+            } else {
+                Command::Edit { message_id, text }
+            }
+        };
+        if let Some(id) = choose(pick, &opened).filter(|id| !waiting.contains(id)) {
+            assert!(self.feed(change(id.clone())).is_err(), "its round has opened");
+        }
+        if let Some(id) = choose(pick, &waiting) {
+            assert_eq!(self.feed(change(id.clone())), Ok(()), "it waited");
+        }
     }
 
     fn contribute(&mut self, pick: &Index) {
@@ -353,7 +385,7 @@ impl Player {
         if self.live.session.status == Status::Paused {
             self.command(Command::Resume);
         } else if self.live.session.requests.is_empty() || how == 0 {
-            self.say(how > 1, OnBusy::Queue, how > 2);
+            self.say(how > 1, OnBusy::Queue, how > 2, 0);
         } else {
             self.provide(pick, how > 1);
         }
@@ -373,7 +405,7 @@ impl Player {
     fn words(&self, iteration: &IterationId, seed: u64) -> String {
         match &self.walk.words {
             Some(words) => words(seed),
-            None => format!("words of {iteration}"),
+            None => format!("words of {iteration}."),
         }
     }
 
@@ -443,6 +475,7 @@ fn call(name: &str, variant: u8) -> AskedCall {
         "delegate" => {
             json!({"agent": if variant == 0 { "ada" } else { "cid" }, "mission": "dig"})
         }
+        "ask" => json!({ "question": if variant == 0 { "which one?" } else { "" } }),
         "request_context" => json!({
             "query": "the price",
             "reason": "to decide",

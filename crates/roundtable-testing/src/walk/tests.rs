@@ -4,18 +4,24 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use roundtable_core::Live;
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate, Measuring, Mode, Record, Rules};
 use roundtable_core::event::{Body, Event, Origin, RoundEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::{Command, Env};
 use roundtable_core::job::JobOutcome;
 use roundtable_core::session::Status;
 use roundtable_core::settings::Settings;
+use roundtable_debate::{Debate, Measuring, Mode, Record, Rules};
 use serde_json::Value;
 
 use super::Walk;
+use super::gathering::Gathering;
 use super::moves::{self, Move, Setup, agent, cast};
 use super::player::Player;
+
+#[test]
+fn prompts_have_what_went_to_their_agents_whoever_is_present_and_whoever_is_whispered_to() {
+    Walk::new(Gathering).plain().cases(96).run(|_| Value::Null);
+}
 
 fn config(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }

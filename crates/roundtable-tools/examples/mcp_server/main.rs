@@ -67,7 +67,7 @@ async fn host(fifo: &str) -> Result<(), Failure> {
     let sources = connect([server()], &pins).await;
     let tools = sources.tools();
     let fork = tools.iter().find(|tool| tool.spec().name == "bad__fork").ok_or("no tool")?;
-    let caller = caller::Caller::new(Vec::new());
+    let caller = caller::Caller::new();
     let context = caller.context("one");
     fork.run_json(serde_json::json!({}), &context)
         .await

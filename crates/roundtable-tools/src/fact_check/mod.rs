@@ -1,20 +1,16 @@
-//! `fact_check`: who said what, looked up in the session's log. No model is asked.
+//! `fact_check`: who said what, among the messages that the agent has received. No model is asked.
 
 mod quote;
-mod record;
 
-use std::sync::Arc;
-
-use roundtable_core::event::{Event, Seq};
-use roundtable_core::scope::Place;
+use futures_util::TryStreamExt as _;
+use roundtable_core::id::AgentId;
 use roundtable_core::tool::{Effect, ToolResult};
+use roundtable_core::window::ReceivedMessage;
 use roundtable_ports::{Tool, ToolContext, ToolError};
 use serde_json::json;
 
 use quote::Needle;
-use record::{Record, Statement};
 
-const PAGE: usize = 500;
 const MOST_FOUND: usize = 10;
 const MAX_QUOTE: usize = 2000;
 /// From this share of common words on, a statement is worth mentioning as a near miss.
@@ -56,84 +52,95 @@ impl Tool for FactCheck {
             return Err(format!("a quote has at most {MAX_QUOTE} bytes").into());
         }
         let needle = Needle::new(&params.quote).ok_or("there are no words in the quote")?;
-        let mut search = Search::new(needle, params.said_by.as_deref(), &context.scope.ids.place);
-        let mut from = Seq(1);
-        loop {
-            let events = context.session.read(from, PAGE).await?;
-            let Some(last) = events.last() else { break };
-            from = last.seq.next();
-            search.add(&events);
+        let mut search = Search::new(needle, params.said_by.as_deref());
+        let mut messages = context.session.messages();
+        while let Some(message) = messages.try_next().await? {
+            search.look(message);
         }
         Ok(search.result())
     }
 }
 
-/// A search under way.
-struct Search<'a> {
-    needle: Needle,
-    said_by: Option<String>,
-    record: Record<'a>,
-    looked_at: usize,
-    found: Vec<(Statement, String)>,
-    times: usize,
-    nearest: Option<(f64, Statement, String)>,
+/// A message without its text, and a passage of it.
+struct Found {
+    message: ReceivedMessage,
+    passage: String,
 }
 
-impl<'a> Search<'a> {
-    fn new(needle: Needle, said_by: Option<&str>, here: &'a Place) -> Self {
-        let said_by = said_by.map(str::to_lowercase);
-        let record = Record::new(here);
-        Self { needle, said_by, record, looked_at: 0, found: Vec::new(), times: 0, nearest: None }
+impl Found {
+    fn new(mut message: ReceivedMessage, passage: String) -> Self {
+        message.text.clear();
+        Self { message, passage }
     }
+}
 
-    fn add(&mut self, events: &[Arc<Event>]) {
-        for event in events {
-            if let Some((statement, text)) = self.record.next(event) {
-                self.look(statement, &text);
-            }
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ReceivedMessage { agent, sender, round, seq, counts, .. } = &self.message;
+        f.write_str(sender)?;
+        if let Some(agent) = agent {
+            write!(f, " ({agent})")?;
         }
+        let note = if *counts { "" } else { ", in a take that no longer counts" };
+        write!(f, ", round {round}, event {seq}{note}: \"{}\"", self.passage)
+    }
+}
+
+/// A search under way.
+struct Search {
+    needle: Needle,
+    said_by: Option<String>,
+    looked_at: usize,
+    found: Vec<Found>,
+    times: usize,
+    nearest: Option<(f64, Found)>,
+}
+
+impl Search {
+    fn new(needle: Needle, said_by: Option<&str>) -> Self {
+        let said_by = said_by.map(str::to_lowercase);
+        Self { needle, said_by, looked_at: 0, found: Vec::new(), times: 0, nearest: None }
     }
 
-    fn look(&mut self, statement: Statement, text: &str) {
-        if !self.said_by.as_deref().is_none_or(|name| statement.is_by(name)) {
+    fn look(&mut self, message: ReceivedMessage) {
+        if !self.said_by.as_deref().is_none_or(|name| is_by(&message, name)) {
             return;
         }
         self.looked_at += 1;
-        if let Some(passage) = self.needle.find(text) {
+        if let Some(passage) = self.needle.find(&message.text) {
             self.times += 1;
             if self.found.len() < MOST_FOUND {
-                self.found.push((statement, passage));
+                self.found.push(Found::new(message, passage));
             }
             return;
         }
-        let near = self.needle.nearness(text);
-        if near >= NEAR && self.nearest.as_ref().is_none_or(|(most, ..)| near > *most) {
-            self.nearest = Some((near, statement, quote::shortened(text)));
+        let near = self.needle.nearness(&message.text);
+        if near >= NEAR && self.nearest.as_ref().is_none_or(|(most, _)| near > *most) {
+            let passage = quote::shortened(&message.text);
+            self.nearest = Some((near, Found::new(message, passage)));
         }
     }
 
-    fn result(mut self) -> ToolResult {
-        for (statement, text) in self.record.heard() {
-            self.look(statement, &text);
-        }
-        let gone = |statement: &Statement| self.record.is_superseded(statement);
-        let line = |(statement, passage): &(Statement, String)| {
-            let note = if gone(statement) { ", in a take that no longer counts" } else { "" };
-            format!("- {statement}{note}: \"{passage}\"")
-        };
+    fn result(self) -> ToolResult {
         // The model receives both: what the message says is not repeated in the value.
-        let events: Vec<_> = self.found.iter().map(|(statement, _)| statement.seq).collect();
+        let events: Vec<_> = self.found.iter().map(|found| found.message.seq).collect();
         let mut lines = match self.times {
             0 => vec![format!("Not found in {} message(s) of this session.", self.looked_at)],
             times => vec![format!("Found in {times} message(s) of this session:")],
         };
-        lines.extend(self.found.iter().map(line));
+        lines.extend(self.found.iter().map(|found| format!("- {found}")));
         if self.times > self.found.len() {
             lines.push(format!("and {} more", self.times - self.found.len()));
         }
-        if let (0, Some((_, statement, text))) = (self.times, self.nearest) {
-            lines.push(format!("The nearest is {}", &line(&(statement, text))[2..]));
+        if let (0, Some((_, nearest))) = (self.times, self.nearest) {
+            lines.push(format!("The nearest is {nearest}"));
         }
         ToolResult::ok(lines.join("\n")).with_value(json!({ "events": events }))
     }
+}
+
+/// Whether this participant said it, by name or id; the name is in lower case.
+fn is_by(message: &ReceivedMessage, name: &str) -> bool {
+    let is = |agent: &AgentId| agent.as_str() == name || agent.suffix() == name;
+    message.sender.to_lowercase() == name || message.agent.as_ref().is_some_and(is)
 }

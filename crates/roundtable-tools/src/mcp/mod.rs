@@ -27,7 +27,7 @@ use tokio_util::task::TaskTracker;
 
 use tool::McpTool;
 
-pub use pins::{Definition, Pin, PinFile, PinStore, Pins, PinsError};
+pub use pins::{Definition, Pin, PinFile, Pins, PinsError};
 pub use report::{Finding, Report, Withheld};
 pub use server::{Approval, McpServer, Transport};
 

@@ -92,21 +92,6 @@ pub enum PinsError {
     Damaged(#[from] serde_json::Error),
 }
 
-/// Where pins are kept.
-pub trait PinStore {
-    /// What was approved so far; nothing, if nothing was stored yet.
-    ///
-    /// # Errors
-    /// [`PinsError`] when there is something that cannot be read.
-    fn load(&self) -> Result<Pins, PinsError>;
-
-    /// Stores all of it.
-    ///
-    /// # Errors
-    /// [`PinsError`] when it could not be stored; what was there before is kept.
-    fn store(&self, pins: &Pins) -> Result<(), PinsError>;
-}
-
 /// A JSON file with pins.
 #[derive(Debug, Clone)]
 pub struct PinFile(PathBuf);
@@ -116,10 +101,12 @@ impl PinFile {
     pub fn in_directory(directory: &Path) -> Self {
         Self(directory.join("mcp-pins.json"))
     }
-}
 
-impl PinStore for PinFile {
-    fn load(&self) -> Result<Pins, PinsError> {
+    /// What was approved so far; nothing, if nothing was stored yet.
+    ///
+    /// # Errors
+    /// [`PinsError`] when there is something that cannot be read.
+    pub fn load(&self) -> Result<Pins, PinsError> {
         match std::fs::read(&self.0) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Pins::default()),
@@ -127,7 +114,11 @@ impl PinStore for PinFile {
         }
     }
 
-    fn store(&self, pins: &Pins) -> Result<(), PinsError> {
+    /// Stores all of it.
+    ///
+    /// # Errors
+    /// [`PinsError`] when it could not be stored; what was there before is kept.
+    pub fn store(&self, pins: &Pins) -> Result<(), PinsError> {
         // Written beside the file and renamed over it: a reader sees the old pins or the new ones.
         // The fresh file has a random name and is its owner's alone.
         let directory = self.0.parent().unwrap_or(Path::new("."));

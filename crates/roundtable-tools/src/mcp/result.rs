@@ -6,24 +6,24 @@ use roundtable_core::tool::ToolResult;
 use crate::fence::cut;
 
 /// The result, with at most so many bytes of text. What is no text is named, not shown.
-pub(super) fn result(result: CallToolResult, most: usize) -> ToolResult {
+pub(super) fn result(result: CallToolResult, limit: usize) -> ToolResult {
     let mut text = String::new();
     for block in &result.content {
         if !text.is_empty() {
             text.push('\n');
         }
         text.push_str(&shown(block));
-        if text.len() > most {
+        if text.len() > limit {
             break;
         }
     }
     // A server may answer with a value alone.
-    let value = result.structured_content.filter(|value| value.to_string().len() <= most);
+    let value = result.structured_content.filter(|value| value.to_string().len() <= limit);
     if let (true, Some(value)) = (text.is_empty(), &value) {
         text = value.to_string();
     }
-    if text.len() > most {
-        text = format!("{}\n[cut off after {most} bytes]", cut(&text, most));
+    if text.len() > limit {
+        text = format!("{}\n[cut off after {limit} bytes]", cut(&text, limit));
     }
     let success = result.is_error != Some(true);
     ToolResult { message: text, value, success }

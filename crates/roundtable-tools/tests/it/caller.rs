@@ -3,22 +3,24 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_core::event::{Event, NestedPrompt, Seq};
+use futures_util::stream::{self, BoxStream, StreamExt as _};
+use roundtable_core::event::NestedPrompt;
 use roundtable_core::id::{AgentId, SessionId, ToolCallId};
 use roundtable_core::prompt::{Params, Prompt};
 use roundtable_core::scope::{Place, Scope};
+use roundtable_core::window::ReceivedMessage;
 use roundtable_ports::{
     Adapter, Budget, Bus, EvaluateError, Evaluation, EventBus, LogError, RunScope, SessionReader,
     ToolContext,
 };
 use serde_json::Value;
 
-/// A caller with a session of which these events are known.
+/// A caller with a session in which nothing was said.
 pub struct Caller(Arc<Nothing>);
 
 impl Caller {
-    pub fn new(events: Vec<Arc<Event>>) -> Self {
-        Self(Arc::new(Nothing { session: SessionId::new("mine").unwrap(), events }))
+    pub fn new() -> Self {
+        Self(Arc::new(Nothing { session: SessionId::new("mine").unwrap() }))
     }
 
     /// A context for one call.
@@ -61,7 +63,6 @@ impl Caller {
 /// A session that can be read, and nothing else.
 struct Nothing {
     session: SessionId,
-    events: Vec<Arc<Event>>,
 }
 
 #[async_trait]
@@ -77,15 +78,13 @@ impl Adapter for Nothing {
     }
 }
 
-#[async_trait]
 impl SessionReader for Nothing {
     fn id(&self) -> &SessionId {
         &self.session
     }
 
-    async fn read(&self, from: Seq, most: usize) -> Result<Vec<Arc<Event>>, LogError> {
-        let wanted = self.events.iter().filter(|event| event.seq >= from);
-        Ok(wanted.take(most).cloned().collect())
+    fn messages(&self) -> BoxStream<'_, Result<ReceivedMessage, LogError>> {
+        stream::empty().boxed()
     }
 }
 

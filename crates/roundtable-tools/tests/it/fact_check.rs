@@ -1,7 +1,11 @@
 //! `fact_check` finds who said what, in a session that an engine made.
 
 use roundtable::prelude::*;
-use roundtable_core::event::{Body, ToolCallEvent};
+use roundtable_core::MessageContext;
+use roundtable_core::event::{Body, Opening, ToolCallEvent};
+use roundtable_core::input::{Command, Say};
+use roundtable_core::program::{Brief, NoRules, Program, Progress, SeatView, Step};
+use roundtable_core::stage::{ANSWER, Name, Stage};
 use roundtable_core::tool::ToolOutcome;
 use roundtable_ports::DynTool as _;
 use roundtable_tools::FactCheck;
@@ -20,7 +24,7 @@ async fn checked(quote: &str, said_by: Option<&str>, sequential: bool) -> ToolRe
         .voice("bob", [Reply::text("Hm.")])
         .voice("bob", [check, Reply::text("So.")]);
     let engine = Engine::builder()
-        .model("scripted", ScriptedModel::new(script))
+        .custom_model("scripted", ScriptedModel::new(script))
         .tool(FactCheck)
         .build()
         .await
@@ -99,7 +103,8 @@ async fn in_a_debate_without_names_a_quote_is_found_without_a_name() {
         .voice("bob", [Reply::text("Hm.")])
         .voice("bob", [check, Reply::text("So.")]);
     let model = ScriptedModel::new(script);
-    let engine = Engine::builder().model("scripted", model).tool(FactCheck).build().await.unwrap();
+    let engine =
+        Engine::builder().custom_model("scripted", model).tool(FactCheck).build().await.unwrap();
     let mut bob = Agent::new("Bob", "scripted").unwrap();
     bob.tools = vec![FactCheck.declare()];
     let wish = engine.debate("Which language?").mode(Mode::Delphi).agent("Ann").participant(bob);
@@ -117,4 +122,71 @@ async fn in_a_debate_without_names_a_quote_is_found_without_a_name() {
     assert!(result.message.contains("- Participant 1, round 1"), "{}", result.message);
     let told = format!("{} {:?}", result.message, result.value);
     assert!(!told.contains("Ann") && !told.contains("agt_ann"), "{told}");
+}
+
+/// A room in which Bob arrives in the second round.
+struct Room;
+
+impl Program for Room {
+    type Rules = NoRules;
+    type State = ();
+    const NAME: Name = Name::constant("room");
+    const VERSION: u32 = 1;
+
+    fn next(&self, progress: &Progress<'_, Self>) -> Step<()> {
+        let everyone = progress.session.seats();
+        let ann = everyone[0].clone();
+        match (progress.scope.number, progress.last()) {
+            (_, Some(_)) => Step::close(),
+            (1, None) => {
+                let plan = Stage::new(Name::constant("plan"), [ann.clone()]).private();
+                Step::stages(vec![plan, Stage::new(ANSWER, [ann.clone()])]).among([ann])
+            }
+            (_, None) => {
+                let aside = Stage::new(ANSWER, [ann.clone()]).to([ann]);
+                Step::stages(vec![aside, Stage::new(ANSWER, everyone)])
+            }
+        }
+    }
+
+    fn brief(&self, view: &SeatView<'_, Self>) -> Brief {
+        Brief::new("room", view.persona(), view.asked())
+    }
+}
+
+#[tokio::test]
+async fn nobody_finds_through_it_what_went_to_others() {
+    let hidden =
+        ["canary-whisper", "canary-plan", "canary-absent", "canary-aside", "canary-beside"];
+    let check = |quote: &str| Call::new("fact_check", json!({ "quote": quote }));
+    let script = Script::default()
+        .voice("ann", [Reply::text("canary-plan")])
+        .voice("ann", [Reply::text("canary-absent")])
+        .voice("ann", [Reply::text("canary-aside")])
+        .voice("ann", [Reply::text("canary-beside")])
+        .voice("bob", [Reply::calls(hidden.map(check)), Reply::text("Nothing.")]);
+    let model = ScriptedModel::new(script);
+    let engine = Engine::builder().custom_model("scripted", model).tool(FactCheck).program(Room);
+    let engine = engine.build().await.unwrap();
+    let mut bob = Agent::new("Bob", "scripted").unwrap();
+    bob.tools = vec![FactCheck.declare()];
+    let ann = Agent::new("Ann", "scripted").unwrap();
+    let to = [ann.id.clone()].into_iter().collect();
+    let opening = Opening::of::<Room>("A room", vec![ann, bob], &NoRules).unwrap();
+    let session = engine.open(opening).await.unwrap();
+    let context = MessageContext::new("m1", session.id(), None).unwrap();
+    let text = Some("canary-whisper".to_owned());
+    let say = Say { text, to: Some(to), ..Say::new(context) };
+    session.command(Command::Say(say)).await.unwrap();
+    session.ask("Who is there?").await.unwrap();
+    let log = session.log().await.unwrap();
+    engine.shutdown().await;
+    let found = log.iter().filter_map(|event| match &event.body {
+        Body::ToolCall(ToolCallEvent::ToolCallFinished(ToolOutcome::Returned(result))) => {
+            Some(result.message.clone())
+        }
+        _ => None,
+    });
+    // Bob knows the message of his round, and nothing else.
+    assert_eq!(found.collect::<Vec<_>>(), ["Not found in 1 message(s) of this session."; 5]);
 }

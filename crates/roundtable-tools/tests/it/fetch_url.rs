@@ -37,7 +37,7 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const BESIDE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
 async fn run(tool: &FetchUrl, url: &str) -> ToolResult {
-    let caller = Caller::new(Vec::new());
+    let caller = Caller::new();
     let context = caller.context("one");
     tool.run_json(json!({ "url": url }), &context)
         .await

@@ -116,14 +116,14 @@ async fn check_session(
     };
     let state = Session::new(id.clone());
     let mut walk = Walk { row, snapshot, state, erased: false };
-    let mut most = PAGE;
+    let mut limit = PAGE;
     loop {
         let next = walk.state.head.next();
-        let page = match store.read(id, next, most).await {
+        let page = match store.read(id, next, limit).await {
             Ok(page) => page,
             // One after another, to find out which one it is, and to check those before it.
-            Err(_) if most > 1 => {
-                most = 1;
+            Err(_) if limit > 1 => {
+                limit = 1;
                 continue;
             }
             Err(error) => return found.add_error(row, next, error),

@@ -3,16 +3,16 @@
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::Limits;
-use roundtable_core::debate::{Debate as Program, Mode, Perspective, Quote, Rules};
 use roundtable_core::digest::Digest;
 use roundtable_core::event::Opening;
 use roundtable_core::id::{AgentId, CommandId, ParseIdError, SessionId};
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Runs, ToolDecl};
+use roundtable_debate::{Debate as Program, Mode, Perspective, Quote, Rules};
 use roundtable_ports::CommandKey;
 
 use super::cast;
-use super::handle::{Continue, Debate};
+use super::handle::{ContinueRequest, Debate};
 use crate::engine::Engine;
 use crate::error::Result;
 
@@ -48,7 +48,7 @@ pub struct DebateBuilder {
     exit_on_consensus: bool,
     limits: Limits,
     analyst: Option<Agent>,
-    analysed: bool,
+    uses_analyst: bool,
     chair: Option<Agent>,
     asks: bool,
     key: Option<String>,
@@ -70,7 +70,7 @@ impl DebateBuilder {
             exit_on_consensus: false,
             limits: Limits::default(),
             analyst: None,
-            analysed: true,
+            uses_analyst: true,
             chair: None,
             asks: true,
             key: None,
@@ -94,7 +94,7 @@ impl DebateBuilder {
         self
     }
 
-    /// Adds an agent of whom everything is said.
+    /// Adds a fully specified agent.
     #[must_use]
     pub fn participant(mut self, agent: Agent) -> Self {
         self.seats.push(Ok(agent));
@@ -160,7 +160,7 @@ impl DebateBuilder {
     /// Has no model judge; the measure without a model is made all the same.
     #[must_use]
     pub fn without_analyst(mut self) -> Self {
-        self.analysed = false;
+        self.uses_analyst = false;
         self
     }
 
@@ -231,8 +231,9 @@ impl DebateBuilder {
         self.begin(false).await
     }
 
-    /// Opens the debate and lets all of its rounds follow. A round waits for context that the one
-    /// before it asked for.
+    /// Opens the debate and runs all of its rounds. It returns at once: wait for a round with
+    /// [`Debate::wait`], or for the end with [`Debate::events`]. A round waits for context that the
+    /// one before it asked for.
     ///
     /// # Errors
     /// [`crate::Error`] when it is refused, or something that its agents need is missing.
@@ -271,10 +272,10 @@ impl DebateBuilder {
         driver.open_keyed(&id, opening, command).await?;
         let debate = self.engine.find_debate(&id);
         debate
-            .continue_round(Continue {
+            .continue_round(ContinueRequest {
                 focus: Some(topic),
                 after_round: Some(0),
-                ..Continue::default()
+                ..ContinueRequest::default()
             })
             .await?;
         Ok(debate)
@@ -347,7 +348,7 @@ impl DebateBuilder {
     }
 
     fn judge(&self) -> Result<Option<Agent>> {
-        if !self.analysed {
+        if !self.uses_analyst {
             return Ok(None);
         }
         let own = self.engine.analyst().map(cast::analyst).transpose()?;

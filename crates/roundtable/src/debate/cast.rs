@@ -1,7 +1,7 @@
 //! Agents for debates in which nobody named any: one per seat, spread over the models there are.
 
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Mode, Perspective, numbered};
+use roundtable_debate::{Mode, Perspective, numbered};
 
 use crate::error::Result;
 

@@ -1,17 +1,14 @@
-//! Folding logs into records: page by page, and only a few at once. A record can have many megabytes,
-//! and any number of callers may ask for it.
+//! Folding whole logs: only a few at once. A debate can have many megabytes, and any number of callers
+//! may ask for it.
 
 use std::sync::Arc;
 
-use roundtable_core::debate::{Folding, Record};
-use roundtable_core::event::Seq;
+use roundtable_core::Keep;
 use tokio::sync::Semaphore;
 
 use crate::error::Result;
+use crate::reader::Reader;
 use crate::session::Session;
-
-/// How many events are read at once.
-const PAGE: usize = 64;
 
 /// The places of those who fold. All clones have the same places.
 #[derive(Clone)]
@@ -26,20 +23,11 @@ impl Default for Folds {
 }
 
 impl Folds {
-    /// Folds a session's log, when there is a place. `None` when there is no such session, and a
-    /// record only if it is a debate. Whoever stops waiting gives up the place.
-    pub async fn fold(&self, session: &Session) -> Result<Option<Option<Record>>> {
+    /// Folds a session's whole log, when there is a place. Whoever stops waiting gives up the place.
+    pub async fn open(&self, session: &Session) -> Result<Reader> {
         // Nobody closes it.
         let _place = self.0.acquire().await;
-        let mut folding = Folding::new(session.id());
-        let mut next = Seq(1);
-        loop {
-            let page = session.read(next, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            next = last.seq.next();
-            page.iter().for_each(|event| folding.take(event));
-        }
-        Ok((next > Seq(1)).then(|| folding.finish()))
+        Reader::open(session, Keep::All).await
     }
 }
 
@@ -58,11 +46,11 @@ mod tests {
         let folds = Folds(Arc::new(Semaphore::new(1)));
         let place = folds.0.acquire().await.unwrap();
         assert!(
-            folds.fold(&session).now_or_never().is_none(),
+            folds.open(&session).now_or_never().is_none(),
             "there is one place, and it is taken"
         );
         drop(place);
-        assert_eq!(folds.fold(&session).await.unwrap(), None);
+        assert!(folds.open(&session).await.is_err(), "there is no such session");
         assert_eq!(folds.0.available_permits(), 1);
     }
 

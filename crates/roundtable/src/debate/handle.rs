@@ -2,22 +2,20 @@
 
 use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
-use roundtable_core::debate::{
-    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
-};
-use roundtable_core::event::{Body, RoundEvent};
 use roundtable_core::id::{AgentId, CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
-use roundtable_core::session::Status;
 use roundtable_core::{MessageContext, Reject};
+use roundtable_debate::{
+    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
+};
 use roundtable_engine::EngineError;
 use roundtable_ports::{CommandKey, Receipt};
 
 use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
-use super::replay;
-use super::wait::{Reading, find_summed, find_summed_then, is_settled};
+use super::wait::{find_settled, find_summed, find_summed_or_failed, last_completed};
 use crate::error::{Error, Result};
+use crate::reader::Reader;
 use crate::session::{Events, Session, Since};
 
 /// A debate. Cheap to clone; it keeps nothing, so it is never out of date.
@@ -29,7 +27,7 @@ pub struct Debate {
 
 /// What the next round is to be.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Continue {
+pub struct ContinueRequest {
     /// What the panel is to speak to in particular.
     pub focus: Option<String>,
     /// Answers to context requests.
@@ -46,7 +44,7 @@ pub struct Continue {
 
 /// What came of the wish for another round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Continued {
+pub struct ContinueOutcome {
     /// The round to wait for.
     pub number: u32,
     /// Whether it was there before.
@@ -57,7 +55,7 @@ pub struct Continued {
 
 /// A debate summed up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summed {
+pub struct SynthesisReport {
     /// What it comes to.
     pub synthesis: Synthesis,
     /// The last round that it covers.
@@ -98,7 +96,7 @@ impl Debate {
     /// # Errors
     /// [`Error`] when there is no such debate, when it is not active, when required requests are left
     /// unanswered, or when a round is running and there is something new to say to it. Then nothing changed.
-    pub async fn continue_round(&self, wish: Continue) -> Result<Continued> {
+    pub async fn continue_round(&self, wish: ContinueRequest) -> Result<ContinueOutcome> {
         if let Some(key) = &wish.key
             && let Some(receipt) = self.session.find_receipt(key).await?
         {
@@ -107,41 +105,40 @@ impl Debate {
         let state = self.session.state().await?;
         if let Some(number) = decides(&state, &wish)? {
             let warnings = self.session.provide(wish.results).await?.warnings;
-            return Ok(Continued { number, joined: true, warnings });
+            return Ok(ContinueOutcome { number, joined: true, warnings });
         }
         if let Some(joined) = join(&state, &wish)? {
             return self.remember(joined, wish.key).await;
         }
         let number = next_number(&state);
         let take = next_take(&state, number);
+        let context = MessageContext::new(&format!("round_{number}_{take}"), self.id(), None)?;
         let say = Say {
-            context: MessageContext::new(&format!("round_{number}_{take}"), self.id(), None)?,
-            sender: "User".to_owned(),
             text: wish.focus.clone(),
             // A round is not queued upon.
             on_busy: OnBusy::Reject,
-            images: Vec::new(),
             results: wish.results.clone(),
             limits: wish.budget,
+            ..Say::new(context)
         };
         let key = wish.key.clone().unwrap_or_else(|| {
             CommandId::derive(self.id().as_str(), format_args!("{number}.{take}")).into()
         });
         match self.session.command_keyed(Command::Say(say), key).await {
-            Ok(Receipt { warnings, .. }) => Ok(Continued { number, joined: false, warnings }),
+            Ok(Receipt { warnings, .. }) => Ok(ContinueOutcome { number, joined: false, warnings }),
             // Someone else was faster: theirs is the round that was asked for.
             Err(Error::Engine(EngineError::CommandReused { .. }))
                 if wish.key.is_none() && wish.after_round.is_some() =>
             {
                 let state = self.session.state().await?;
                 let warnings = unused(&state, &wish, number);
-                Ok(Continued { number, joined: true, warnings })
+                Ok(ContinueOutcome { number, joined: true, warnings })
             }
             Err(Error::Engine(EngineError::Reject(Reject::Busy { round })))
                 if wish.says_nothing()
                     || wish.after_round.map(|after| after + 1) == Some(round) =>
             {
-                let joined = Continued { number: round, joined: true, warnings: Vec::new() };
+                let joined = ContinueOutcome { number: round, joined: true, warnings: Vec::new() };
                 self.remember(joined, wish.key).await
             }
             Err(error) => Err(error),
@@ -152,14 +149,25 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when the log cannot be read.
-    pub async fn replay(&self, receipt: &Receipt) -> Result<Continued> {
-        let log = self.session.log().await?;
-        let number = replay::round_of(&log, receipt);
-        Ok(Continued { number, joined: true, warnings: receipt.warnings.clone() })
+    pub async fn replay(&self, receipt: &Receipt) -> Result<ContinueOutcome> {
+        let mut reader = Reader::replay(&self.session).await?;
+        let then = reader.read_to(receipt.seq).await?;
+        // The round that it was accepted for, or else the last one that had begun.
+        let waiting = then.session.waiting.iter().find(|waiting| waiting.seq > receipt.after);
+        let named = waiting.and_then(|waiting| {
+            waiting.context.message_id().strip_prefix("round_")?.split('_').next()?.parse().ok()
+        });
+        let last = || then.window.rounds().next_back().map_or(1, |round| round.number);
+        let number = named.unwrap_or_else(last);
+        Ok(ContinueOutcome { number, joined: true, warnings: receipt.warnings.clone() })
     }
 
     /// Notes that a request was answered with a round that it did not begin.
-    async fn remember(&self, joined: Continued, key: Option<CommandKey>) -> Result<Continued> {
+    async fn remember(
+        &self,
+        joined: ContinueOutcome,
+        key: Option<CommandKey>,
+    ) -> Result<ContinueOutcome> {
         if let Some(key) = key {
             self.session.remember(key).await?;
         }
@@ -171,9 +179,8 @@ impl Debate {
     /// # Errors
     /// [`Error`] when the log cannot be read, or the session is no debate.
     pub async fn record_at(&self, receipt: &Receipt) -> Result<Record> {
-        let log = self.session.log().await?;
-        let then = log.iter().map(AsRef::as_ref).filter(|event| event.seq <= receipt.seq);
-        Record::fold(self.id(), then).ok_or_else(|| self.no_debate())
+        let mut reader = Reader::replay(&self.session).await?;
+        Record::of(reader.read_to(receipt.seq).await?).ok_or_else(|| self.no_debate())
     }
 
     fn no_debate(&self) -> Error {
@@ -186,27 +193,38 @@ impl Debate {
     /// # Errors
     /// [`Error`] when there is no such round and none will come, or the log cannot be read.
     pub async fn wait(&self, number: u32) -> Result<Findings> {
-        let mut updates = self.session.updates(Since::Start).await?;
-        let mut reading = Reading::new(number);
-        loop {
-            let event = updates.next_event().await?;
-            if reading.is_done(&event) {
-                let record = self.record().await?;
-                if let Some(findings) =
-                    record.findings(number).filter(|found| is_settled(&record, found))
-                {
-                    return Ok(findings);
-                }
-                if record.status == Status::Completed && record.round(number).is_none() {
-                    let hint = "no such round will follow; open another debate, or fork this one";
-                    return Err(Reject::NotActive {
-                        status: "completed".into(),
-                        hint: hint.into(),
-                    }
-                    .into());
-                }
-            }
+        self.reader().await?.until(|live| find_settled(live, number)).await?
+    }
+
+    /// The debate as it is now, and as it goes on: [`Record::of`] and [`super::find_settled`] are
+    /// functions of it. The log is read once.
+    ///
+    /// # Errors
+    /// [`Error`] when there is no such session, or it is no debate.
+    pub async fn reader(&self) -> Result<Reader> {
+        let reader = self.folds.open(&self.session).await?;
+        if reader.now().session.settings.program.name == Program::KIND {
+            return Ok(reader);
         }
+        Err(self.no_debate())
+    }
+
+    /// Waits for the round that is under way, or else for the last one: after a restart, too, when the
+    /// caller does not know its number.
+    ///
+    /// # Errors
+    /// The same as [`Debate::wait`], and [`Error`] when no round has begun.
+    pub async fn wait_current(&self) -> Result<Findings> {
+        let state = self.session.state().await?;
+        let number = match (state.waiting.is_empty(), &state.round) {
+            (false, _) => next_number(&state) - 1,
+            (true, Some(round)) => round.number,
+            (true, None) => state.last_number,
+        };
+        if number == 0 {
+            return Err(invalid("no round has begun yet; start the debate".to_owned()));
+        }
+        self.wait(number).await
     }
 
     /// What a round came to so far; the last one when none is named.
@@ -225,10 +243,8 @@ impl Debate {
     /// # Errors
     /// [`Error`] when there is no such session, or it is no debate.
     pub async fn record(&self) -> Result<Record> {
-        let Some(record) = self.folds.fold(&self.session).await? else {
-            return Err(Reject::NotFound { session: self.id().clone() }.into());
-        };
-        record.ok_or_else(|| self.no_debate())
+        let reader = self.folds.open(&self.session).await?;
+        Record::of(reader.now()).ok_or_else(|| self.no_debate())
     }
 
     /// How far the panel agreed in a round, by a model and without one; in the last round when none is
@@ -364,7 +380,7 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when no round is completed, or when the model could not do it; asking again tries again.
-    pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<Summed> {
+    pub async fn synthesize(&self, agent: Option<&AgentId>) -> Result<SynthesisReport> {
         self.synthesize_keyed(agent, None).await
     }
 
@@ -377,32 +393,23 @@ impl Debate {
         &self,
         agent: Option<&AgentId>,
         key: Option<CommandKey>,
-    ) -> Result<Summed> {
+    ) -> Result<SynthesisReport> {
         if let Some(key) = key {
             let receipt = match self.session.find_receipt(&key).await? {
                 Some(receipt) => receipt,
                 None => self.session.command_keyed(Program::synthesize(agent), key).await?,
             };
-            let (then, now) = (self.record_at(&receipt).await?, self.record().await?);
-            if let Some(summed) = find_summed_then(&then, &now, agent) {
+            let mut reader = Reader::replay(&self.session).await?;
+            let last = last_completed(reader.read_to(receipt.seq).await?);
+            let head = self.session.state().await?.head;
+            if let Some(summed) = find_summed(reader.read_to(head).await?, last, agent) {
                 return Ok(summed);
             }
         }
         let receipt = self.session.command(Program::synthesize(agent)).await?;
-        let then = self.record_at(&receipt).await?;
-        let mut updates = self.session.updates(Since::After(receipt.after)).await?;
-        loop {
-            // In this order: what is read later cannot be older than what is known to be over.
-            let open = !self.session.state().await?.asides.is_empty();
-            let record = self.record().await?;
-            if let Some(summed) = find_summed(&then, &record, agent, open)? {
-                return Ok(summed);
-            }
-            while !matches!(
-                updates.next_event().await?.body,
-                Body::Round(RoundEvent::RoundClosed { .. })
-            ) {}
-        }
+        let mut reader = Reader::replay(&self.session).await?;
+        let last = last_completed(reader.read_to(receipt.seq).await?);
+        reader.until(|live| find_summed_or_failed(live, last, agent)).await?
     }
 }
 

@@ -1,13 +1,13 @@
-//! Which round a wish for another one means: one that is there, or the next.
+//! Which round a request for another one means: one that is there, or the next.
 
 use roundtable_core::Reject;
 use roundtable_core::context_request::{ContextResult, RequestKind};
 use roundtable_core::session::{Session as State, Status};
 
-use super::handle::{Continue, Continued, invalid};
+use super::handle::{ContinueOutcome, ContinueRequest, invalid};
 use crate::error::Result;
 
-impl Continue {
+impl ContinueRequest {
     /// Whether it would begin a round in this state: not when it joins one that exists, decides on
     /// what an open one waits for, or is refused.
     pub fn begins_round(&self, state: &State) -> bool {
@@ -20,21 +20,21 @@ impl Continue {
     }
 }
 
-/// The open round, when a wish brings decisions on tool calls that it waits for.
+/// The open round, when a request brings decisions on tool calls that it waits for.
 ///
 /// # Errors
 /// [`Reject::Busy`] when there is something among them that only the next round can be told.
-pub(super) fn decides(state: &State, wish: &Continue) -> Result<Option<u32>> {
+pub(super) fn decides(state: &State, request: &ContinueRequest) -> Result<Option<u32>> {
     let Some(open) = running(state) else { return Ok(None) };
     let follows = |after: u32| after.checked_add(1) == Some(open);
-    if !wish.after_round.is_none_or(follows) {
+    if !request.after_round.is_none_or(follows) {
         return Ok(None);
     }
     let pending =
         |result: &ContextResult| state.requests.iter().find(|request| request.id == result.request);
-    let pending: Vec<_> = wish.results.iter().filter_map(pending).collect();
+    let pending: Vec<_> = request.results.iter().filter_map(pending).collect();
     let asks = pending.iter().any(|request| request.kind() == RequestKind::Question);
-    let new_focus = wish.focus.is_some() && wish.after_round.is_none();
+    let new_focus = request.focus.is_some() && request.after_round.is_none();
     match pending.is_empty() {
         true => Ok(None),
         false if asks || new_focus => Err(Reject::Busy { round: open }.into()),
@@ -42,10 +42,10 @@ pub(super) fn decides(state: &State, wish: &Continue) -> Result<Option<u32>> {
     }
 }
 
-/// What is said of answers that came with a wish for a round that exists already: each that is not
+/// What is said of answers that came with a request for a round that exists already: each that is not
 /// a repetition is named.
-pub(super) fn unused(state: &State, wish: &Continue, number: u32) -> Vec<String> {
-    let pending = wish
+pub(super) fn unused(state: &State, request: &ContinueRequest, number: u32) -> Vec<String> {
+    let pending = request
         .results
         .iter()
         .filter(|result| state.requests.iter().any(|request| request.id == result.request));
@@ -55,29 +55,29 @@ pub(super) fn unused(state: &State, wish: &Continue, number: u32) -> Vec<String>
             result.request, state.last_number
         )
     });
-    state.result_warnings(&wish.results, false).into_iter().chain(pending).collect()
+    state.result_warnings(&request.results, false).into_iter().chain(pending).collect()
 }
 
 fn running(state: &State) -> Option<u32> {
     state.round.as_ref().map(|round| round.number)
 }
 
-/// Whether a wish only repeats answers that were taken before.
-fn repeats(state: &State, wish: &Continue) -> bool {
+/// Whether a request only repeats answers that were taken before.
+fn repeats(state: &State, request: &ContinueRequest) -> bool {
     let taken = |result: &ContextResult| state.answered.contains(&result.request);
-    wish.focus.is_none() && wish.results.iter().all(taken)
+    request.focus.is_none() && request.results.iter().all(taken)
 }
 
-/// The round that answers a wish already, if there is one.
-pub(super) fn join(state: &State, wish: &Continue) -> Result<Option<Continued>> {
+/// The round that answers a request already, if there is one.
+pub(super) fn join(state: &State, request: &ContinueRequest) -> Result<Option<ContinueOutcome>> {
     let joined = |number: u32| {
-        let warnings = unused(state, wish, number);
-        Some(Continued { number, joined: true, warnings })
+        let warnings = unused(state, request, number);
+        Some(ContinueOutcome { number, joined: true, warnings })
     };
     let running = running(state);
-    let Some(after) = wish.after_round else {
+    let Some(after) = request.after_round else {
         return match running {
-            Some(number) if repeats(state, wish) => Ok(joined(number)),
+            Some(number) if repeats(state, request) => Ok(joined(number)),
             Some(round) => Err(Reject::Busy { round }.into()),
             None => Ok(None),
         };

@@ -1,17 +1,17 @@
 //! Lists of debates, newest first.
 
 use roundtable_core::Timestamp;
-use roundtable_core::debate::{Debate as Program, Member, Mode, Record};
 use roundtable_core::event::{Body, RoundOutcome, Seq, SessionEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Status;
+use roundtable_debate::{Debate as Program, Member, Mode, Record};
 use roundtable_ports::{Listed, Selection};
 
 use crate::engine::Engine;
 use crate::error::Result;
 
 /// How many are listed when nobody says.
-const MOST: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 
 /// How many sessions are looked at together.
 const PAGE: usize = 200;
@@ -40,6 +40,8 @@ pub struct DebateFilter {
     pub mode: Option<Mode>,
     /// Those that stand so.
     pub status: Option<DebateStatus>,
+    /// Those that are archived, or those that are not.
+    pub archived: Option<bool>,
     /// Those that began at this time or later.
     pub from: Option<Timestamp>,
     /// Those that began at this time or earlier.
@@ -77,7 +79,7 @@ impl Engine {
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
     pub async fn debates(&self, filter: &DebateFilter) -> Result<Vec<DebateEntry>> {
-        let most = filter.limit.unwrap_or(MOST);
+        let limit = filter.limit.unwrap_or(DEFAULT_LIMIT);
         let mut selection = filter.selection();
         let mut entries = Vec::new();
         loop {
@@ -85,7 +87,7 @@ impl Engine {
             let Some(last) = page.last() else { return Ok(entries) };
             selection.before = Some(last.session.clone());
             for listed in &page {
-                if entries.len() >= most {
+                if entries.len() >= limit {
                     return Ok(entries);
                 }
                 let entry = self.entry(listed).await?;
@@ -136,6 +138,7 @@ impl DebateFilter {
             kind: Some(Program::KIND),
             status,
             topic: self.topic.clone(),
+            archived: self.archived,
             from: self.from,
             to: self.to,
             before: self.before.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use roundtable_core::debate::Measuring;
+use roundtable_debate::Measuring;
 use roundtable_ports::{Embedder, Job, JobError, JobRequest};
 use serde_json::Value;
 

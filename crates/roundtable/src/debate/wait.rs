@@ -1,106 +1,103 @@
-//! When a round is over, and when a synthesis is there.
+//! When a round is over, and when a synthesis is there: functions of a session as it is read.
 
 use roundtable_core::context_request::RequestKind;
-use roundtable_core::debate::{Findings, Record, RecordedRound, RecordedSynthesis, Synthesis};
-use roundtable_core::event::{
-    Body, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent, TurnOutcome,
-};
-use roundtable_core::id::{AgentId, RoundId};
+use roundtable_core::event::{RoundOutcome, TurnOutcome};
+use roundtable_core::id::AgentId;
+use roundtable_core::session::Status;
+use roundtable_core::window::{RoundRecord, Utterance};
+use roundtable_core::{Live, Reject};
+use roundtable_debate::{Findings, Record, Synthesis};
 
-use super::handle::{Summed, invalid};
+use super::handle::{SynthesisReport, invalid};
 use crate::error::Result;
 
-/// Looks for the event after which a round may be over.
-pub(super) struct Reading {
-    number: u32,
-    opened: Option<RoundId>,
-}
-
-impl Reading {
-    pub fn new(number: u32) -> Self {
-        Self { number, opened: None }
+/// What a round of a debate came to, once it is over or waits for an approval; an error once it is
+/// known that there will be no such round.
+pub fn find_settled(live: &Live, number: u32) -> Option<Result<Findings>> {
+    let (session, window) = (&live.session, &live.window);
+    let completed = session.status == Status::Completed;
+    let round = window.rounds().rev().find(|round| round.active && round.number == number);
+    let asks = || session.requests.iter().any(|request| request.kind() == RequestKind::Approval);
+    if !completed && !round.is_some_and(|round| round.outcome.is_some() || asks()) {
+        return None;
     }
-
-    pub fn is_done(&mut self, event: &Event) -> bool {
-        match &event.body {
-            Body::Round(RoundEvent::RoundOpened { number, .. }) => {
-                if *number == self.number {
-                    self.opened.clone_from(&event.place.round);
-                }
-                false
-            }
-            Body::Round(RoundEvent::RoundClosed { .. }) => {
-                self.opened.is_some() && event.place.round == self.opened
-            }
-            Body::Context(ContextEvent::ContextRequested(request)) => {
-                self.opened.is_some() && request.kind() == RequestKind::Approval
-            }
-            Body::Session(
-                SessionEvent::SessionCompleted { .. } | SessionEvent::SessionImported(_),
-            ) => true,
-            _ => false,
-        }
+    let record = Record::of(live)?;
+    let findings = record.findings(number);
+    if findings.is_none() && completed {
+        let hint = "no such round will follow; open another debate, or fork this one";
+        return Some(Err(
+            Reject::NotActive { status: "completed".into(), hint: hint.into() }.into()
+        ));
     }
+    findings.filter(|found| is_settled(&record, found)).map(Ok)
 }
 
 /// Whether a round is over, or waits for an approval.
-pub(super) fn is_settled(record: &Record, findings: &Findings) -> bool {
+fn is_settled(record: &Record, findings: &Findings) -> bool {
     let over = record.round(findings.number).is_some_and(|round| round.outcome.is_some());
     over || findings.requests.iter().any(|request| request.kind() == RequestKind::Approval)
 }
 
-/// The synthesis of the debate as it was then, if it is there now.
-pub(super) fn find_summed_then(
-    then: &Record,
-    now: &Record,
-    agent: Option<&AgentId>,
-) -> Option<Summed> {
-    syntheses(then, now, agent).find(|one| one.turn.answered()).map(summed)
+/// What a synthesis is about: the last round that was completed.
+pub(super) fn last_completed(live: &Live) -> Option<(u32, u32)> {
+    let completed =
+        |round: &&RoundRecord| round.active && round.outcome == Some(RoundOutcome::Completed);
+    let rounds = live.window.rounds().filter(completed);
+    rounds.map(|round| (round.number, round.take)).max()
 }
 
-/// The syntheses of the debate as it was then, the newest first.
-fn syntheses<'a>(
-    then: &'a Record,
-    now: &'a Record,
-    agent: Option<&'a AgentId>,
-) -> impl Iterator<Item = &'a RecordedSynthesis> {
-    let completed = |round: &&RecordedRound| round.outcome == Some(RoundOutcome::Completed);
-    let last = then.rounds.iter().rev().find(completed).map(|round| (round.number, round.take));
-    now.syntheses.iter().rev().filter(move |one| {
-        Some((one.number, one.take)) == last && agent.is_none_or(|agent| one.turn.agent == *agent)
+/// The synthesis of a debate up to this take of a round, the newest that answered.
+pub(super) fn find_summed(
+    live: &Live,
+    last: Option<(u32, u32)>,
+    agent: Option<&AgentId>,
+) -> Option<SynthesisReport> {
+    syntheses(live, last, agent).into_iter().find(|(_, turn)| answered(turn)).map(
+        |(number, turn)| SynthesisReport {
+            synthesis: Synthesis::read(&turn.text),
+            number,
+            agent: turn.agent.clone(),
+            spent: turn.spent.into(),
+        },
+    )
+}
+
+/// The same; an error where it failed and nothing is under way.
+pub(super) fn find_summed_or_failed(
+    live: &Live,
+    last: Option<(u32, u32)>,
+    agent: Option<&AgentId>,
+) -> Option<Result<SynthesisReport>> {
+    if let Some(found) = find_summed(live, last, agent) {
+        return Some(Ok(found));
+    }
+    let (_, failed) = syntheses(live, last, agent).into_iter().next()?;
+    live.session.asides.is_empty().then(|| {
+        let why = match &failed.outcome {
+            Some(TurnOutcome::Failed { error }) => error.clone(),
+            _ => "it was cut off".to_owned(),
+        };
+        Err(invalid(format!("the debate could not be summed up: {why}; ask again to try again")))
     })
 }
 
-fn summed(found: &RecordedSynthesis) -> Summed {
-    Summed {
-        synthesis: Synthesis::read(&found.turn.text),
-        number: found.number,
-        agent: found.turn.agent.clone(),
-        spent: found.turn.spent,
-    }
+/// The syntheses up to a take of a round, the newest first.
+fn syntheses<'a>(
+    live: &'a Live,
+    last: Option<(u32, u32)>,
+    agent: Option<&AgentId>,
+) -> Vec<(u32, &'a Utterance)> {
+    let asides = live.window.asides().into_iter().rev();
+    let asides = asides.filter(|aside| Some((aside.number, aside.take)) == last);
+    let turns = asides
+        .filter_map(|aside| Some((aside.number, live.window.turns_of(aside).into_iter().next()?)));
+    turns.filter(|(_, turn)| agent.is_none_or(|agent| turn.agent == *agent)).collect()
 }
 
-/// The synthesis of the debate as it was then, if it is there; an error if it failed and nothing is
-/// under way.
-pub(super) fn find_summed(
-    then: &Record,
-    now: &Record,
-    agent: Option<&AgentId>,
-    open: bool,
-) -> Result<Option<Summed>> {
-    if let Some(found) = find_summed_then(then, now, agent) {
-        return Ok(Some(found));
-    }
-    match syntheses(then, now, agent).next() {
-        Some(failed) if !open => {
-            let why = match &failed.turn.outcome {
-                Some(TurnOutcome::Failed { error }) => error.clone(),
-                _ => "it was cut off".to_owned(),
-            };
-            Err(invalid(format!(
-                "the debate could not be summed up: {why}; ask again to try again"
-            )))
-        }
-        _ => Ok(None),
+fn answered(turn: &Utterance) -> bool {
+    match &turn.outcome {
+        Some(TurnOutcome::Answered) => true,
+        Some(TurnOutcome::Exhausted { .. } | TurnOutcome::Cancelled) => !turn.text.is_empty(),
+        Some(TurnOutcome::Failed { .. }) | None => false,
     }
 }

@@ -12,7 +12,7 @@ use roundtable::{Archive, Damage, Error, Verification};
 
 async fn engine(directory: &Path) -> Engine {
     let model = ScriptedModel::new(Script::default());
-    Engine::builder().sqlite(directory).model("scripted", model).build().await.unwrap()
+    Engine::builder().sqlite(directory).custom_model("scripted", model).build().await.unwrap()
 }
 
 /// A chat of two rounds, the last of them in two takes, a fork of it and a fork of that.
@@ -82,8 +82,12 @@ async fn a_turn_is_known_while_it_is_open_and_after_it_ended() {
         .voice("ann", [Reply::text("Done.")])
         .voice("ann", [Reply::text("Never.").at_gate("never")]);
     let model = ScriptedModel::new(script);
-    let engine =
-        Engine::builder().sqlite(directory.path()).model("scripted", model).build().await.unwrap();
+    let engine = Engine::builder()
+        .sqlite(directory.path())
+        .custom_model("scripted", model)
+        .build()
+        .await
+        .unwrap();
     let chat = engine.chat("Turns").agent("Ann").open().await.unwrap();
     chat.ask("One?").await.unwrap();
     chat.say("Two?").await.unwrap();

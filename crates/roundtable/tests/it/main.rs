@@ -10,7 +10,10 @@
 )]
 
 mod archive;
+mod chat;
 mod debate;
 mod http;
 mod program;
-mod talk;
+mod reader;
+mod session;
+mod vendor;

@@ -4,18 +4,20 @@
 mod auction;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use auction::{Auction, CREDIT, Credit, Rules, State};
-use roundtable::core::event::{Body, RoundEvent};
+use roundtable::core::event::{Body, Event, RoundEvent};
 use roundtable::core::id::SessionId;
-use roundtable::core::input::OnBusy;
+use roundtable::core::input::{Command, OnBusy};
 use roundtable::prelude::*;
-use roundtable::program::{AgentId, JobOutcome, Opening};
+use roundtable::program::{AgentId, Job, JobError, JobOutcome, JobRequest, Opening};
 use roundtable_testing::oracle::Evidence;
 use roundtable_testing::sim::{Act, Client, Conduct, Dice, Scenario, Seed, Visited};
 use roundtable_testing::walk::Walk;
 use roundtable_testing::{ProgramSet, RecordingModel, agent};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
@@ -47,7 +49,7 @@ fn script() -> Script {
 }
 
 async fn engine(model: RecordingModel) -> Engine {
-    let builder = Engine::builder().model("scripted", model);
+    let builder = Engine::builder().custom_model("scripted", model);
     builder.program(Auction).job(CREDIT, credit()).build().await.unwrap()
 }
 
@@ -67,6 +69,44 @@ async fn a_program_decides_in_mid_round_on_what_was_said_and_computed() {
     let log = auction.log().await.unwrap();
     let last = log.last().unwrap().to_string();
     assert!(last.ends_with("session_completed agt_ada pays 40"), "{last}");
+    engine.shutdown().await;
+}
+
+/// What a take changed in the state is undone with it, and done again when it is selected.
+#[tokio::test]
+async fn the_state_follows_the_take_that_counts() {
+    /// Covers Ada in the first take and Ben in the second.
+    struct Fickle(AtomicUsize);
+    #[async_trait]
+    impl Job for Fickle {
+        async fn run(&self, _: JobRequest) -> Result<Value, JobError> {
+            let run = self.0.fetch_add(1, Ordering::Relaxed);
+            let covered = ["agt_ada", "agt_ben"][run];
+            Ok(json!([covered]))
+        }
+    }
+    let builder = Engine::builder().custom_model("scripted", ScriptedModel::new(script()));
+    let job = Fickle(AtomicUsize::new(0));
+    let engine = builder.program(Auction).job(CREDIT, job).build().await.unwrap();
+    let auction = engine.open(opening()).await.unwrap();
+    auction.ask("Who bids?").await.unwrap();
+    let first = (Some(id("ada")), 40, true);
+    assert_eq!(state_of(&auction.state().await.unwrap()), first);
+
+    auction.command(Command::Regenerate).await.unwrap();
+    let closed = |event: &Event| event.body.kind() == "round_closed";
+    let mut events = auction.events(Since::Start).await.unwrap();
+    let mut rounds = 0;
+    while rounds < 2 {
+        rounds += usize::from(closed(&events.next().await.unwrap().unwrap()));
+    }
+    let second = (Some(id("ben")), 90, true);
+    assert_eq!(state_of(&auction.state().await.unwrap()), second);
+
+    auction.command(Command::SelectTake { number: 1, take: 1 }).await.unwrap();
+    assert_eq!(state_of(&auction.state().await.unwrap()), first);
+    auction.command(Command::SelectTake { number: 1, take: 2 }).await.unwrap();
+    assert_eq!(state_of(&auction.state().await.unwrap()), second);
     engine.shutdown().await;
 }
 
@@ -117,7 +157,7 @@ async fn a_panel_a_debate_and_an_auction_run_in_one_engine_at_once() {
 async fn a_process_without_the_program_reads_its_sessions_and_does_not_drive_them() {
     let directory = tempfile::tempdir().unwrap();
     let builder = || {
-        let engine = Engine::builder().model("scripted", ScriptedModel::new(script()));
+        let engine = Engine::builder().custom_model("scripted", ScriptedModel::new(script()));
         engine.sqlite(directory.path())
     };
     let first = builder().program(Auction).job(CREDIT, credit()).build().await.unwrap();
@@ -190,7 +230,7 @@ fn check(label: &str, evidence: &Evidence) {
             Body::Round(RoundEvent::JobFinished { outcome, .. }) => {
                 Some(format!("covered {}", outcome.data().unwrap()))
             }
-            Body::Round(RoundEvent::StagesAdded { stages }) => stages[0].seats[0].note.clone(),
+            Body::Round(RoundEvent::StagesAdded { stages, .. }) => stages[0].seats[0].note.clone(),
             Body::Round(RoundEvent::RoundClosed { outcome, .. }) => Some(format!("{outcome:?}")),
             _ => None,
         })

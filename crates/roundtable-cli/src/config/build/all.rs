@@ -57,9 +57,9 @@ impl Config {
         let others = needs.models.iter().filter(|model| **model != default);
         for name in [&default].into_iter().chain(others) {
             builder = match name.as_str() {
-                HOST => builder.model(HOST, HostModel),
-                SCRIPTED => builder.model(SCRIPTED, Placeholder),
-                _ => builder.model(name, self.chain(name, &needs, &watch)?),
+                HOST => builder.custom_model(HOST, HostModel),
+                SCRIPTED => builder.custom_model(SCRIPTED, Placeholder),
+                _ => builder.custom_model(name, self.chain(name, &needs, &watch)?),
             };
         }
         // Voices and the small model on this machine judge nothing, and a caller has enough to do;

@@ -63,7 +63,7 @@ impl Config {
     }
 
     /// An engine to go on with a debate of these agents, which measures as the one before it did.
-    pub async fn engine_to_go_on(&self, agents: &[Agent], watch: &Watch) -> Result<Running> {
+    pub async fn engine_to_continue(&self, agents: &[Agent], watch: &Watch) -> Result<Running> {
         let needs = Needs::of(agents);
         let toolbox = self.toolbox_for(&needs).await?;
         let models: Vec<&str> = needs.models.iter().map(String::as_str).collect();
@@ -80,7 +80,7 @@ impl Config {
     ) -> Result<Builder> {
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
         for name in models {
-            builder = builder.model(name, self.chain(name, needs, watch)?);
+            builder = builder.custom_model(name, self.chain(name, needs, watch)?);
         }
         Ok(self.sized(builder).embedder(self.embedder()?))
     }
@@ -110,9 +110,9 @@ impl Config {
     }
 }
 
-/// Whoever sits on a panel speaks for itself: it delegates to nobody.
+/// Whoever sits on a panel speaks for itself: it delegates to nobody, and asks between rounds.
 fn alone(mut agent: Agent) -> Agent {
     agent.workers.clear();
-    agent.tools.retain(|tool| tool.name != "delegate");
+    agent.tools.retain(|tool| !["delegate", "ask"].contains(&tool.name.as_str()));
     agent
 }

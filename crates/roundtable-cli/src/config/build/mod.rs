@@ -4,6 +4,7 @@ mod agent;
 mod all;
 mod debate;
 mod model;
+mod team;
 mod toolbox;
 
 use std::collections::BTreeSet;
@@ -78,7 +79,7 @@ impl Config {
     pub async fn engine(&self, needs: &Needs, toolbox: Toolbox, watch: &Watch) -> Result<Running> {
         let mut builder = Engine::builder().sqlite(&self.data_dir).tools(toolbox.tools());
         for name in &needs.models {
-            builder = builder.model(name, self.chain(name, needs, watch)?);
+            builder = builder.custom_model(name, self.chain(name, needs, watch)?);
         }
         Ok(Running { engine: built(builder).await?, toolbox })
     }

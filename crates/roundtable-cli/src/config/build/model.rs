@@ -16,7 +16,7 @@ use roundtable::prelude::StreamExt as _;
 use super::super::file;
 use super::super::mistake::Mistakes;
 use super::super::origin::Key;
-use super::super::reference::{Link, Wanted};
+use super::super::reference::{Link, ModelOptions};
 use super::{Config, Needs};
 
 /// Hears of every attempt that failed: of which model, and why.
@@ -43,10 +43,10 @@ impl Config {
                         needs.local.model(self).map_err(|what| self.about_model(name, what))?;
                     Ok(Arc::new(model))
                 }
-                Link::Vendor(full, wanted) => {
-                    let model = self.http(full, *wanted);
+                Link::Vendor(full, options) => {
+                    let model = self.http(full, *options);
                     let inner = model.map_err(|what| self.about_model(name, what))?;
-                    let watched = Watched { name: full.clone(), inner, watch: watch.clone() };
+                    let watched = ObservedModel { name: full.clone(), inner, watch: watch.clone() };
                     Ok(Arc::new(Retry::new(Arc::new(watched), self.retry())))
                 }
             }
@@ -55,7 +55,11 @@ impl Config {
     }
 
     /// A model of a vendor.
-    pub(in super::super) fn http(&self, full: &str, wanted: Wanted) -> Result<HttpModel, String> {
+    pub(in super::super) fn http(
+        &self,
+        full: &str,
+        options: ModelOptions,
+    ) -> Result<HttpModel, String> {
         let vendor = full.split('/').next().unwrap_or_default();
         let said = self.file.providers.get(vendor);
         let endpoint = Endpoint {
@@ -68,8 +72,8 @@ impl Config {
             base_url: said.and_then(|said| said.base_url.clone()),
             headers: said.map(|said| said.headers.clone()).unwrap_or_default(),
             proxy: said.and_then(|said| said.proxy.clone()),
-            tuning: wanted.tuning,
-            price: wanted.price,
+            tuning: options.tuning,
+            price: options.price,
             timeouts: self.timeouts(),
             ..Endpoint::default()
         };
@@ -147,25 +151,25 @@ impl Model for Voices {
         });
         let script = Script::default().voice(request.scope.agent.suffix(), [reply]);
         let chunks = ScriptedModel::forgetful(script).stream(request).await?;
-        let labelled = chunks.map(|chunk| match chunk {
+        let labeled = chunks.map(|chunk| match chunk {
             Ok(Chunk::Done(record)) => {
                 Ok(Chunk::Done(CallRecord { notice: Some(VOICE.to_owned()), ..record }))
             }
             other => other,
         });
-        Ok(labelled.boxed())
+        Ok(labeled.boxed())
     }
 }
 
 /// A model whose failures are told to whoever watches.
-struct Watched {
+struct ObservedModel {
     name: String,
     inner: HttpModel,
     watch: Watch,
 }
 
 #[async_trait]
-impl Model for Watched {
+impl Model for ObservedModel {
     fn facts(&self) -> Facts {
         self.inner.facts()
     }

@@ -9,9 +9,7 @@ use roundtable::core::tool::ToolDecl;
 use roundtable::driver::SystemClock;
 use roundtable::models::Secret;
 use roundtable::ports::DynTool;
-use roundtable::tools::mcp::{
-    self, Finding, McpServer, PinFile, PinStore as _, Report, Sources, Transport,
-};
+use roundtable::tools::mcp::{self, Finding, McpServer, PinFile, Report, Sources, Transport};
 use roundtable::tools::{FetchUrl, builtin, fetch_url};
 
 use super::super::file::{Approval, Mcp};
@@ -34,6 +32,7 @@ impl Toolbox {
         match name {
             "request_context" => Some(ToolDecl::request_context()),
             "delegate" => Some(ToolDecl::delegate()),
+            "ask" => Some(ToolDecl::ask()),
             _ => self.tools().iter().map(|tool| tool.declare()).find(|tool| tool.name == name),
         }
     }

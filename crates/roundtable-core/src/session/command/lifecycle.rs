@@ -58,6 +58,7 @@ impl Session {
         self.waiting.iter().map(|waiting| {
             draft(SessionEvent::SessionInputDropped {
                 message_id: waiting.context.message_id().to_owned(),
+                withdrawn: false,
             })
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::context_request::{About, ContextResult, RequestKind};
+use crate::context_request::{About, ContextResult};
 use crate::digest::Digest;
 use crate::event::{Body, ContextEvent, ToolCallEvent};
 use crate::id::{ContextRequestId, ToolCallId};
@@ -21,14 +21,14 @@ impl Session {
         self.record(results, |_| true)
     }
 
-    /// The same, without approvals: the calls that they are about are being cut off.
+    /// The same, without what calls of the open round wait for: they are being cut off.
     pub(crate) fn provide_and_cut(&self, results: &[ContextResult]) -> Result<Vec<Draft>, Reject> {
         self.record(results, |about| !self.is_cut(about))
     }
 
-    /// Whether a request ends with the open round: the approval of one of its calls.
+    /// Whether a request ends with the open round: one of its calls waits for the answer.
     pub(crate) fn is_cut(&self, about: &About) -> bool {
-        let About::Approval { tool_call, .. } = about else { return false };
+        let Some(tool_call) = about.waiting_call() else { return false };
         self.round.as_ref().is_some_and(|round| round.find_call(tool_call).is_some())
     }
 
@@ -64,15 +64,16 @@ impl Session {
                 continue;
             }
             taken.insert(&request.id, accepted.clone());
-            let refused = match &request.about {
+            let finished = match &request.about {
                 About::Approval { tool_call, .. } if !accepted.success => {
                     self.refuse(tool_call, &accepted)
                 }
+                About::Question { tool_call } => self.answer(tool_call, &accepted),
                 _ => None,
             };
             let provided = ContextEvent::ContextProvided(accepted);
             drafts.push((Place::session(), Body::Context(provided)));
-            drafts.extend(refused);
+            drafts.extend(finished);
         }
         Ok(drafts)
     }
@@ -100,7 +101,7 @@ impl Session {
                 (_, Some(_)) => Some(format!(
                     "{id} was answered twice in this call; the first answer counts, the other one is ignored"
                 )),
-                (Some(request), None) if interrupts && request.kind() == RequestKind::Approval => {
+                (Some(request), None) if interrupts && self.is_cut(&request.about) => {
                     Some(format!(
                         "{id} was withdrawn with the round that was cut off; its answer is ignored"
                     ))
@@ -142,6 +143,20 @@ impl Session {
         let why = result.error.as_deref().or(result.result.as_deref()).unwrap_or("no reason given");
         let outcome =
             ToolOutcome::Returned(ToolResult::failed(format!("A person refused this call: {why}")));
+        Some((place, Body::ToolCall(ToolCallEvent::ToolCallFinished(outcome))))
+    }
+
+    /// The person's answer is the result of the call that asked.
+    fn answer(&self, tool_call: &ToolCallId, result: &ContextResult) -> Option<Draft> {
+        let place = self.place_of_call(tool_call)?;
+        let answer = match result.success {
+            true => ToolResult::ok(result.result.clone().unwrap_or_default()),
+            false => {
+                let why = result.error.as_deref().unwrap_or("no reason given");
+                ToolResult::failed(format!("The person did not answer: {why}"))
+            }
+        };
+        let outcome = ToolOutcome::Returned(answer);
         Some((place, Body::ToolCall(ToolCallEvent::ToolCallFinished(outcome))))
     }
 }

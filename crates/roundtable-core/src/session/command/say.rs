@@ -20,6 +20,7 @@ impl Session {
         self.check_context(&say.context)?;
         self.check_text(say.text.as_deref())?;
         self.check_images(say)?;
+        self.check_whisper(say)?;
         self.check_room(say.on_busy)?;
         let limits = say.limits.map(|limits| self.raised(limits)).transpose()?;
         let mut drafts = match (&self.round, say.on_busy) {
@@ -36,6 +37,7 @@ impl Session {
             text: say.text.clone(),
             images: say.images.clone(),
             limits,
+            to: say.to.clone(),
         };
         drafts
             .push((Place::session(), Body::Session(SessionEvent::SessionInputAccepted(accepted))));
@@ -77,7 +79,7 @@ impl Session {
         Ok(())
     }
 
-    fn check_text(&self, text: Option<&str>) -> Result<(), Reject> {
+    pub(crate) fn check_text(&self, text: Option<&str>) -> Result<(), Reject> {
         let Some(text) = text else { return Ok(()) };
         if text.trim().is_empty() {
             return Err(Reject::Invalid {
@@ -87,6 +89,17 @@ impl Session {
             });
         }
         self.check_bytes("the message", text.len())
+    }
+
+    /// Words for some alone go to agents that take part.
+    fn check_whisper(&self, say: &Say) -> Result<(), Reject> {
+        let Some(to) = &say.to else { return Ok(()) };
+        if to.is_empty() || say.text.is_none() {
+            let what = "a whisper needs a message, and an agent that receives it";
+            return Err(Reject::Invalid { what: what.to_owned() });
+        }
+        let unknown = to.agents().find(|agent| self.find_agent(agent).is_none()).cloned();
+        unknown.map_or(Ok(()), |agent| Err(Reject::UnknownAgent { agent }))
     }
 
     fn check_images(&self, say: &Say) -> Result<(), Reject> {

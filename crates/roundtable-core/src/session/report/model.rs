@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::budget::{Fit, Usage};
-use crate::context_request::{About, Ask, CallDetails, ContextRequest, Priority};
+use crate::context_request::{About, Ask, CallDetails, ContextRequest, Priority, Question};
 use crate::delegation::Delegation;
 use crate::digest::Digest;
 use crate::event::{
@@ -186,6 +186,7 @@ impl Session {
         match decl.runs {
             Runs::RequestContext => self.raise(opened, env),
             Runs::Delegate => self.delegate(opened),
+            Runs::Ask => self.ask(opened, env),
             Runs::Handler => {
                 let action = action_digest(&opened.call.name, &opened.call.arguments);
                 self.check_doubt(&opened.call.name, &action)?;
@@ -220,12 +221,7 @@ impl Session {
             ));
         }
         let ask = Ask::parse(&opened.call.arguments)?;
-        if self.requests.len() >= MAX_QUESTIONS {
-            return Err(format!(
-                "Cannot request context: {MAX_QUESTIONS} requests are pending already. \
-                 Please provide your best response with available information."
-            ));
-        }
+        self.check_questions()?;
         let id = ContextRequestId::derive(opened.id.as_str(), "ask");
         let request = ContextRequest {
             id: id.clone(),
@@ -244,23 +240,65 @@ impl Session {
         ])
     }
 
+    /// Asks the person. The call waits as a row, and goes on in place when the answer comes.
+    fn ask(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
+        let Question { question, reason } = Question::parse(&opened.call.arguments)?;
+        self.check_questions()?;
+        let request = ContextRequest {
+            id: ContextRequestId::derive(opened.id.as_str(), "question"),
+            agent: opened.turn.agent.clone(),
+            query: question,
+            reason,
+            priority: Priority::Required,
+            about: About::Question { tool_call: opened.id.clone() },
+            at: env.now,
+        };
+        let requested = ContextEvent::ContextRequested(request);
+        Ok(vec![(opened.place.clone(), Body::Context(requested))])
+    }
+
+    fn check_questions(&self) -> Result<(), String> {
+        if self.requests.len() < MAX_QUESTIONS {
+            return Ok(());
+        }
+        Err(format!(
+            "Cannot request context: {MAX_QUESTIONS} requests are pending already. \
+             Please provide your best response with available information."
+        ))
+    }
+
     fn delegate(&self, opened: &Opened<'_>) -> Result<Vec<Draft>, String> {
         let Delegation { agent, mission, rationale } = Delegation::parse(&opened.call.arguments)?;
         let workers = &opened.agent.workers;
         let wanted = |id: &AgentId| id.as_str() == agent || id.suffix() == agent;
         let Some(worker) = workers.iter().find(|id| wanted(id)).and_then(|id| self.find_agent(id))
         else {
-            let names: Vec<&str> = workers.iter().map(AgentId::suffix).collect();
-            return Err(format!(
-                "delegate: there is no worker \"{agent}\"; there are: {}",
-                names.join(", ")
-            ));
+            return Err(self.refuse_worker(opened.agent, &agent));
         };
         self.check_depth(opened.turn)?;
         let task = Task::Delegated { tool_call: opened.id.clone(), mission, rationale };
         let place = opened.round.place().turn(&task.turn_id(opened.round.id.as_str()));
         let started = TurnEvent::TurnStarted { agent: worker.id.clone(), task };
         Ok(vec![(place, Body::Turn(started))])
+    }
+
+    /// Why an agent may not delegate to whom it named, and to whom it may.
+    fn refuse_worker(&self, agent: &Agent, wanted: &str) -> String {
+        let workers = agent.workers.iter().filter(|id| self.find_agent(id).is_some());
+        let names: Vec<&str> = workers.map(AgentId::suffix).collect();
+        let is_wanted = |known: &Agent| known.id.as_str() == wanted || known.id.suffix() == wanted;
+        let shown: String = wanted.chars().take(80).collect();
+        let why = if self.agents.iter().any(is_wanted) {
+            format!("{} may not delegate to \"{shown}\"", agent.name)
+        } else {
+            format!("there is no worker \"{shown}\"")
+        };
+        match names.as_slice() {
+            [] => format!("delegate: {why}; there is nobody to delegate to, answer yourself"),
+            names => {
+                format!("delegate: {why}; {} may delegate to: {}", agent.name, names.join(", "))
+            }
+        }
     }
 
     pub(crate) fn check_depth(&self, turn: &Turn) -> Result<(), String> {

@@ -93,7 +93,10 @@ impl Session {
         let (round, turn, call) = self.open_call_of(id)?;
         match call.phase {
             Phase::Started { .. } => Ok((round, turn, call)),
-            Phase::Ready | Phase::AwaitingApproval(_) | Phase::Finished => Err(stale(id)),
+            Phase::Ready
+            | Phase::AwaitingApproval(_)
+            | Phase::AwaitingAnswer(_)
+            | Phase::Finished => Err(stale(id)),
         }
     }
 

@@ -2,11 +2,11 @@
 //! between rounds, and the end by consensus.
 
 use roundtable_core::agent::Agent;
-use roundtable_core::debate::{Debate, Mode, Purpose, Record, Rules};
 use roundtable_core::event::{Body, Opening, RoundEvent, SessionEvent};
 use roundtable_core::id::AgentId;
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::ToolDecl;
+use roundtable_debate::{Debate, Mode, Purpose, Record, Rules};
 use roundtable_models::scripted::{Reply, Script};
 use roundtable_testing::oracle::Evidence;
 use roundtable_testing::sim::{Act, Scenario, Sight, Visited};

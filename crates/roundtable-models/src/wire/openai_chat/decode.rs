@@ -9,16 +9,16 @@ use roundtable_ports::{Chunk, ModelError};
 use serde_json::{Map, Value};
 
 use super::super::calls::{Calls, Open};
-use super::super::mould::Mould;
+use super::super::template::EventTemplate;
 use super::super::{Decoder, End, Settings, broke_off, count, owned, parse, text};
-use super::lean::{Lean, Piece};
+use super::common_event::{CommonEvent, Piece};
 use crate::http::failure::Failure;
 use crate::price::{Tally, micros};
 
 /// Decodes one answer.
 pub struct ChatDecoder {
     settings: Settings,
-    mould: Mould,
+    template: EventTemplate,
     calls: Calls,
     open: Vec<(Option<u64>, Open)>,
     /// Thoughts by the field that they came in.
@@ -35,7 +35,7 @@ impl ChatDecoder {
         Self {
             calls: Calls::new(settings.caps),
             settings,
-            mould: Mould::default(),
+            template: EventTemplate::default(),
             open: Vec::new(),
             thoughts: Map::new(),
             citations: Vec::new(),
@@ -141,7 +141,11 @@ impl ChatDecoder {
     }
 
     /// An event as nearly all of them are.
-    fn lean(&mut self, data: &str, event: &Lean<'_>) -> Result<Vec<Chunk>, ModelError> {
+    fn common_event(
+        &mut self,
+        data: &str,
+        event: &CommonEvent<'_>,
+    ) -> Result<Vec<Chunk>, ModelError> {
         self.spoken_by(event.model.filter(|model| !model.is_empty()));
         if let Some(usage) = &event.usage {
             self.counted(usage);
@@ -155,7 +159,7 @@ impl ChatDecoder {
         }
         let Some(text) = choice.delta.text() else { return Ok(Vec::new()) };
         if event.usage.is_none() && choice.is_text() {
-            self.mould.keep(data, text);
+            self.template.keep(data, text);
         }
         Ok(vec![Chunk::Text(text.to_owned())])
     }
@@ -200,15 +204,15 @@ impl ChatDecoder {
 
 impl Decoder for ChatDecoder {
     fn token(&mut self, data: &str) -> Option<String> {
-        self.mould.text(data).map(Cow::into_owned)
+        self.template.text(data).map(Cow::into_owned)
     }
 
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Vec<Chunk>, ModelError> {
         if data == "[DONE]" {
             return self.end();
         }
-        if let Some(event) = Lean::find(data) {
-            return self.lean(data, &event);
+        if let Some(event) = CommonEvent::find(data) {
+            return self.common_event(data, &event);
         }
         let event = parse(data)?;
         if event.get("error").is_some_and(|error| !error.is_null()) {

@@ -1,7 +1,7 @@
 //! `/chat/completions`: what OpenAI began and most vendors speak, each a little differently.
 
+mod common_event;
 mod decode;
-mod lean;
 mod request;
 
 pub use decode::ChatDecoder;

@@ -4,13 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::start::Budget;
-use crate::key::Input;
 use crate::wire::ContextResult;
 
 /// The next round of a debate.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct GoOn {
+pub(crate) struct ContinueRequest {
     /// What the panel is to speak to in particular.
     #[serde(default)]
     #[schemars(length(min = 1, max = 10000))]
@@ -37,8 +36,4 @@ pub(crate) struct GoOn {
     #[serde(default)]
     #[schemars(length(min = 1, max = 200000))]
     pub contribution: Option<String>,
-}
-
-impl Input for GoOn {
-    const OPERATION: &'static str = "continueDebate";
 }

@@ -43,7 +43,7 @@ impl From<Stands> for DebateStatus {
 /// Which debates are asked for. What is not said leaves nothing out.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct Debates {
+pub(crate) struct DebatesQuery {
     /// Those with this in their topic.
     #[schemars(length(max = 1000))]
     pub topic: Option<String>,

@@ -4,16 +4,12 @@ use roundtable::core::id::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::key::Input;
 use crate::problem::Problem;
 
 /// A round of a debate; the last one if none is named.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OfRound {
-    /// The debate.
-    #[schemars(length(max = 64))]
-    pub session_id: String,
+pub(crate) struct LastRoundQuery {
     /// The round; the last one if none is named.
     #[serde(default)]
     pub round_number: Option<u32>,
@@ -22,10 +18,7 @@ pub(crate) struct OfRound {
 /// A certain round of a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OfCertainRound {
-    /// The debate.
-    #[schemars(length(max = 64))]
-    pub session_id: String,
+pub(crate) struct RoundQuery {
     /// The round.
     pub round_number: u32,
 }
@@ -33,10 +26,7 @@ pub(crate) struct OfCertainRound {
 /// An agent of a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OfAgent {
-    /// The debate.
-    #[schemars(length(max = 64))]
-    pub session_id: String,
+pub(crate) struct AgentQuery {
     /// The agent.
     #[schemars(length(max = 64))]
     pub agent_id: String,
@@ -45,10 +35,7 @@ pub(crate) struct OfAgent {
 /// What an agent said, in a round or in all of them.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OfResponses {
-    /// The debate.
-    #[schemars(length(max = 64))]
-    pub session_id: String,
+pub(crate) struct ResponsesQuery {
     /// The agent.
     #[schemars(length(max = 64))]
     pub agent_id: String,
@@ -60,10 +47,7 @@ pub(crate) struct OfResponses {
 /// Whose citations are asked for.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OfCitations {
-    /// The debate.
-    #[schemars(length(max = 64))]
-    pub session_id: String,
+pub(crate) struct CitationsQuery {
     /// Those of one round.
     #[serde(default)]
     pub round_number: Option<u32>,
@@ -76,15 +60,11 @@ pub(crate) struct OfCitations {
 /// Who is to sum a debate up.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SumUp {
+pub(crate) struct SynthesisRequest {
     /// The agent that sums up; the analyst, the chair or the first agent if none is named.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub synthesizer: Option<String>,
-}
-
-impl Input for SumUp {
-    const OPERATION: &'static str = "synthesizeDebate";
 }
 
 /// How a debate is written out.
@@ -100,11 +80,8 @@ pub(crate) enum Format {
 
 /// A debate to be written out.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Export {
-    /// The debate.
-    #[schemars(length(max = 64))]
-    pub session_id: String,
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExportQuery {
     #[serde(default)]
     pub format: Format,
 }
@@ -124,12 +101,8 @@ pub(crate) enum Control {
 /// What is to happen to a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Told {
+pub(crate) struct ControlRequest {
     pub action: Control,
-}
-
-impl Input for Told {
-    const OPERATION: &'static str = "controlDebate";
 }
 
 /// An agent's id, with its prefix or without.

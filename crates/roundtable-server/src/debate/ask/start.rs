@@ -5,7 +5,6 @@ use roundtable::debate::{Mode as CoreMode, Perspective as CorePerspective};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::key::Input;
 use crate::problem::Problem;
 
 /// How the panel argues.
@@ -108,7 +107,7 @@ impl Budget {
 /// A debate to be started.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Start {
+pub(crate) struct StartRequest {
     /// The question to be debated.
     #[schemars(length(min = 1, max = 10000))]
     pub topic: String,
@@ -146,11 +145,7 @@ pub(crate) struct Start {
     pub idempotency_key: Option<String>,
 }
 
-impl Input for Start {
-    const OPERATION: &'static str = "startDebate";
-}
-
-impl Start {
+impl StartRequest {
     /// What the types do not say.
     pub fn check(&self) -> Result<(), Problem> {
         let refuse = |what: String| Err(Problem::bad_request("invalid", what));

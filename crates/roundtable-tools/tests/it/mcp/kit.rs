@@ -77,7 +77,7 @@ async fn within(
     arguments: Value,
 ) -> Option<ToolResult> {
     let tool = find(sources, name);
-    let caller = Caller::new(Vec::new());
+    let caller = Caller::new();
     let context = caller.context("one");
     let ran = tokio::time::timeout(time, tool.run_json(arguments, &context)).await.ok()?;
     Some(ran.unwrap_or_else(|error| ToolResult::failed(error.message())))

@@ -1,7 +1,7 @@
 //! What was approved is what is used (S11).
 
 use roundtable_core::tool::ToolResult;
-use roundtable_tools::mcp::{PinFile, PinStore as _, Pins, PinsError, connect};
+use roundtable_tools::mcp::{PinFile, Pins, PinsError, connect};
 use serde_json::json;
 
 use super::kit::{approve, call, connected, echo, lines, names, server};

@@ -18,7 +18,7 @@ async fn ann(tool: &str, sources: &Sources, directory: &Path) -> (Engine, Agent)
     let script = Script::default().voice("ann", [Reply::calls([call]), Reply::text("Done.")]);
     let engine = Engine::builder()
         .sqlite(directory)
-        .model("scripted", ScriptedModel::new(script))
+        .custom_model("scripted", ScriptedModel::new(script))
         .tools(sources.tools())
         .build()
         .await

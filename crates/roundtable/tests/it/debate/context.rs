@@ -35,8 +35,8 @@ fn pending(requests: &[ContextRequest]) -> Vec<(&str, &str)> {
     shown
 }
 
-fn with(results: Vec<ContextResult>) -> Continue {
-    Continue { results, ..Continue::default() }
+fn with(results: Vec<ContextResult>) -> ContinueRequest {
+    ContinueRequest { results, ..ContinueRequest::default() }
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn r000_1_a_debate_without_requests_has_none_pending_and_goes_on_as_before
     let (engine, _) = engine(Script::default()).await;
     let (debate, first) = begun(&engine, 2).await;
     assert!(debate.pending().await.unwrap().is_empty() && first.requests.is_empty());
-    assert_eq!(debate.continue_round(Continue::default()).await.unwrap().number, 2);
+    assert_eq!(debate.continue_round(ContinueRequest::default()).await.unwrap().number, 2);
     engine.shutdown().await;
 }
 
@@ -67,7 +67,12 @@ async fn r000_3_r000_4_requests_are_stored_with_the_debate_and_read_by_another_e
     let directory = tempfile::tempdir().unwrap();
     let engine = || async {
         let model = ScriptedModel::new(script());
-        Engine::builder().sqlite(directory.path()).model("scripted", model).build().await.unwrap()
+        Engine::builder()
+            .sqlite(directory.path())
+            .custom_model("scripted", model)
+            .build()
+            .await
+            .unwrap()
     };
     let first = engine().await;
     let (debate, _) = begun(&first, 2).await;
@@ -108,7 +113,7 @@ async fn r000_7_r000_8_going_on_without_the_answers_is_refused_to_the_letter_and
     let (engine, model) = engine(script()).await;
     let (debate, first) = begun(&engine, 2).await;
     let (calls, log) = (model.count(), debate.session().log().await.unwrap());
-    let refused = debate.continue_round(Continue::default()).await.unwrap_err();
+    let refused = debate.continue_round(ContinueRequest::default()).await.unwrap_err();
     let line = |query: &str| {
         let request = first.requests.iter().find(|request| request.query == query).unwrap();
         format!("- [{}] ({}): {query}", request.id, request.agent)
@@ -175,7 +180,7 @@ async fn r000_6_r000_11_optional_requests_need_context_and_never_block() {
     let (engine, _) = engine(script).await;
     let (debate, first) = begun(&engine, 2).await;
     assert_eq!(first.standing, Standing::NeedsContext);
-    assert_eq!(debate.continue_round(Continue::default()).await.unwrap().number, 2);
+    assert_eq!(debate.continue_round(ContinueRequest::default()).await.unwrap().number, 2);
     engine.shutdown().await;
 }
 
@@ -221,14 +226,14 @@ async fn r000_15_the_tool_answers_with_the_id_and_that_it_is_queued() {
 async fn r000_18_not_found_and_not_active_come_before_what_is_missing() {
     let (engine, _) = engine(script()).await;
     let nobody = engine.find_debate(&SessionId::new("nobody").unwrap());
-    let refused = nobody.continue_round(Continue::default()).await.unwrap_err();
+    let refused = nobody.continue_round(ContinueRequest::default()).await.unwrap_err();
     assert!(matches!(
         refused,
         roundtable::Error::Engine(EngineError::Reject(Reject::NotFound { .. }))
     ));
     let (debate, _) = begun(&engine, 2).await;
     debate.pause().await.unwrap();
-    let refused = debate.continue_round(Continue::default()).await.unwrap_err().to_string();
+    let refused = debate.continue_round(ContinueRequest::default()).await.unwrap_err().to_string();
     assert_eq!(refused, "session is not active: it is paused; resume it first");
     assert_eq!(debate.record().await.unwrap().status, Status::Paused);
     engine.shutdown().await;

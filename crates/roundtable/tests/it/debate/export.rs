@@ -15,7 +15,7 @@ async fn an_export_is_imported_by_another_engine_and_says_the_same() {
     let model = ScriptedModel::new(Script::default());
     let there = Engine::builder()
         .sqlite(directory.path())
-        .model("other", model.clone())
+        .custom_model("other", model.clone())
         .build()
         .await
         .unwrap();
@@ -25,7 +25,7 @@ async fn an_export_is_imported_by_another_engine_and_says_the_same() {
     assert_eq!(copy.export_markdown().await.unwrap(), minutes);
     assert_eq!(copy.consensus(None).await.unwrap(), debate.consensus(None).await.unwrap());
     assert_eq!(there.debates(&DebateFilter::default()).await.unwrap()[0].topic, "Should we begin?");
-    let refused = copy.continue_round(Continue::default()).await.unwrap_err().to_string();
+    let refused = copy.continue_round(ContinueRequest::default()).await.unwrap_err().to_string();
     assert!(refused.contains("it is completed"), "{refused}");
     assert!(copy.synthesize(None).await.is_err());
     assert_eq!(model.count(), 0, "an import asks nobody");

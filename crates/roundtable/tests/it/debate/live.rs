@@ -31,7 +31,8 @@ fn model(may_end: Arc<Semaphore>) -> FnModel {
 #[tokio::test(start_paused = true)]
 async fn words_of_an_answer_that_is_data_come_while_it_is_said_and_once() {
     let may_end = Arc::new(Semaphore::new(0));
-    let engine = Engine::builder().model("slow", model(may_end.clone())).build().await.unwrap();
+    let engine =
+        Engine::builder().custom_model("slow", model(may_end.clone())).build().await.unwrap();
     let wish = engine.debate("Should we begin?").agent("Ann").agent("Bob").rounds(1);
     let debate = wish.start().await.unwrap();
     let mut updates = debate.session().updates(Since::Start).await.unwrap();

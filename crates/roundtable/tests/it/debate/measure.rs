@@ -12,7 +12,8 @@ async fn measured(builder: roundtable::Builder, positions: [(Option<&str>, &str)
     for (agent, (stance, words)) in ["ann", "bob", "cyd"].iter().zip(positions) {
         script = script.voice(agent, [position(stance, words, 0.5)]);
     }
-    let engine = builder.model("scripted", ScriptedModel::new(script)).build().await.unwrap();
+    let engine =
+        builder.custom_model("scripted", ScriptedModel::new(script)).build().await.unwrap();
     let wish = engine.debate("A tram?").agent("Ann").agent("Bob").agent("Cyd").rounds(1);
     let debate = wish.start().await.unwrap();
     let measure = debate.wait(1).await.unwrap().judgement.measure.unwrap();

@@ -1,5 +1,6 @@
 //! Debates as an embedder holds them.
 
+#[cfg(feature = "local")]
 mod calibration;
 mod context;
 mod control;
@@ -47,7 +48,7 @@ pub fn question(query: &str, priority: &str) -> Reply {
 /// An engine on a script, and the model that counts its calls.
 pub async fn engine(script: Script) -> (Engine, ScriptedModel) {
     let model = ScriptedModel::new(script);
-    (Engine::builder().model("scripted", model.clone()).build().await.unwrap(), model)
+    (Engine::builder().custom_model("scripted", model.clone()).build().await.unwrap(), model)
 }
 
 /// A debate of Ann and Bob whose first round is over.

@@ -54,7 +54,7 @@ impl House<'_> {
             self.model = ScriptedModel::new(script());
         }
         let builder =
-            Engine::builder().sqlite(self.directory).model("scripted", self.model.clone());
+            Engine::builder().sqlite(self.directory).custom_model("scripted", self.model.clone());
         let engine = builder.build().await.unwrap();
         self.engine = Some(engine.clone());
         engine
@@ -75,11 +75,11 @@ impl House<'_> {
         let first = self.engine().await.find_debate(&id).wait(1).await.unwrap();
         let results =
             first.requests.iter().map(|r| ContextResult::found(r.id.clone(), "Two")).collect();
-        let wish = Continue {
+        let wish = ContinueRequest {
             results,
             after_round: Some(1),
             focus: Some("The cost?".to_owned()),
-            ..Continue::default()
+            ..ContinueRequest::default()
         };
         for _ in 0..2 {
             self.engine().await.find_debate(&id).continue_round(wish.clone()).await.unwrap();

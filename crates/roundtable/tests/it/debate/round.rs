@@ -40,7 +40,7 @@ async fn each_call_runs_one_round_and_says_what_it_came_to() {
     assert_eq!(first.conflicts[0].issue, "cost");
     assert_eq!(model.count(), 3);
 
-    let next = debate.continue_round(Continue::default()).await.unwrap();
+    let next = debate.continue_round(ContinueRequest::default()).await.unwrap();
     assert_eq!((next.number, next.joined), (2, false));
     let second = debate.wait(2).await.unwrap();
     assert_eq!((second.standing, second.decision.action), (Standing::Completed, Action::Proceed));
@@ -59,10 +59,10 @@ async fn each_call_runs_one_round_and_says_what_it_came_to() {
 async fn a_retry_that_names_the_round_before_is_answered_with_the_round_after_and_pays_nothing() {
     let (engine, model) = engine(Script::default()).await;
     let (debate, _) = begun(&engine, 3).await;
-    let wish = Continue {
+    let wish = ContinueRequest {
         after_round: Some(1),
         focus: Some("The cost?".to_owned()),
-        ..Continue::default()
+        ..ContinueRequest::default()
     };
     for joined in [false, true, true] {
         let answered = debate.continue_round(wish.clone()).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_retry_that_names_the_round_before_is_answered_with_the_round_after_an
         debate.wait(2).await.unwrap();
     }
     assert_eq!(model.count(), 4);
-    let ahead = Continue { after_round: Some(7), ..Continue::default() };
+    let ahead = ContinueRequest { after_round: Some(7), ..ContinueRequest::default() };
     let refused = debate.continue_round(ahead).await.unwrap_err().to_string();
     assert_eq!(refused, "there is no round 7 yet; the last one is 2");
     engine.shutdown().await;
@@ -84,7 +84,8 @@ async fn many_who_ask_for_the_same_round_at_once_get_the_same_one() {
         let debate = debate.clone();
         let focus = (nth % 2 == 0).then(|| format!("Question {nth}"));
         async move {
-            let wish = Continue { after_round: Some(1), focus, ..Continue::default() };
+            let wish =
+                ContinueRequest { after_round: Some(1), focus, ..ContinueRequest::default() };
             let answered = debate.continue_round(wish).await;
             // Who has something else to say while it runs is told so.
             answered.map(|answered| answered.number).or_else(|error| Ok::<u32, ()>(busy(error)))
@@ -102,9 +103,9 @@ async fn a_running_round_is_joined_and_something_new_is_refused_while_it_runs() 
     let script = Script::default().voice("ann", [Reply::text("Yes.").at_gate("open")]);
     let (engine, model) = engine(script).await;
     let debate = engine.debate("Why?").agent("Ann").agent("Bob").start().await.unwrap();
-    let joined = debate.continue_round(Continue::default()).await.unwrap();
+    let joined = debate.continue_round(ContinueRequest::default()).await.unwrap();
     assert_eq!((joined.number, joined.joined), (1, true));
-    let new = Continue { focus: Some("And now?".to_owned()), ..Continue::default() };
+    let new = ContinueRequest { focus: Some("And now?".to_owned()), ..ContinueRequest::default() };
     assert_eq!(busy(debate.continue_round(new).await.unwrap_err()), 1);
     let running = debate.findings(None).await.unwrap();
     assert_eq!(running.standing, Standing::Running);
@@ -119,10 +120,10 @@ async fn a_wish_with_a_name_of_its_own_is_granted_once() {
     let (engine, _) = engine(Script::default()).await;
     let (debate, _) = begun(&engine, 3).await;
     let key = Some(CommandId::new("mine").unwrap().into());
-    let wish = Continue { key, ..Continue::default() };
+    let wish = ContinueRequest { key, ..ContinueRequest::default() };
     let first = debate.continue_round(wish.clone()).await.unwrap();
     debate.wait(first.number).await.unwrap();
-    debate.continue_round(Continue { after_round: Some(1), ..wish }).await.unwrap();
+    debate.continue_round(ContinueRequest { after_round: Some(1), ..wish }).await.unwrap();
     assert_eq!(debate.record().await.unwrap().rounds.len(), 2);
     engine.shutdown().await;
 }
@@ -132,7 +133,7 @@ async fn after_the_last_round_nothing_follows_and_nobody_waits_for_it() {
     let (engine, _) = engine(Script::default()).await;
     let (debate, first) = begun(&engine, 1).await;
     assert_eq!(first.standing, Standing::Completed);
-    let refused = debate.continue_round(Continue::default()).await.unwrap_err().to_string();
+    let refused = debate.continue_round(ContinueRequest::default()).await.unwrap_err().to_string();
     assert!(refused.starts_with("session is not active: it is completed"), "{refused}");
     let refused = debate.wait(2).await.unwrap_err().to_string();
     assert!(refused.contains("no such round will follow"), "{refused}");
@@ -163,7 +164,7 @@ async fn a_failed_round_does_not_count_and_continue_runs_its_next_take() {
     let down = Arc::new(AtomicBool::new(true));
     let model = ScriptedModel::new(Script::default());
     let outage = Outage { down: down.clone(), model };
-    let engine = Engine::builder().model("scripted", outage).build().await.unwrap();
+    let engine = Engine::builder().custom_model("scripted", outage).build().await.unwrap();
     let (debate, first) = begun(&engine, 1).await;
     assert_eq!((first.standing, first.take, first.rounds_completed), (Standing::Failed, 1, 0));
     assert!(first.responses.iter().all(|response| response.failure().is_some()));
@@ -171,7 +172,7 @@ async fn a_failed_round_does_not_count_and_continue_runs_its_next_take() {
     assert_eq!(first.total_spent, Spent::of(&state.account));
     assert_eq!((first.total_spent.tokens, first.total_spent.cost), (0, Some(0)));
     down.store(false, Ordering::Relaxed);
-    let again = Continue { after_round: Some(0), ..Continue::default() };
+    let again = ContinueRequest { after_round: Some(0), ..ContinueRequest::default() };
     let next = debate.continue_round(again).await.unwrap();
     assert_eq!((next.number, next.joined), (1, false));
     let second = debate.wait(1).await.unwrap();
@@ -191,7 +192,7 @@ async fn a_round_that_had_no_budget_is_run_again_with_more() {
     let first = debate.wait(1).await.unwrap();
     assert_eq!(first.standing, Standing::Failed);
     assert_eq!(first.responses[0].failure(), Some("its budget of calls was spent"));
-    let more = Continue { budget: Some(budget(20)), ..Continue::default() };
+    let more = ContinueRequest { budget: Some(budget(20)), ..ContinueRequest::default() };
     debate.continue_round(more).await.unwrap();
     assert_eq!(debate.wait(1).await.unwrap().standing, Standing::Completed);
     engine.shutdown().await;
@@ -204,7 +205,7 @@ async fn thoughts_are_all_answers_of_an_agent_with_its_confidence() {
         .voice("ann", [position(None, "Two.", 0.5)]);
     let (engine, _) = engine(script).await;
     let (debate, _) = begun(&engine, 2).await;
-    debate.continue_round(Continue::default()).await.unwrap();
+    debate.continue_round(ContinueRequest::default()).await.unwrap();
     debate.wait(2).await.unwrap();
     let ann = roundtable::core::id::AgentId::new("ann").unwrap();
     let thoughts = debate.thoughts(&ann).await.unwrap();

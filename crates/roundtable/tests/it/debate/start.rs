@@ -11,9 +11,9 @@ use super::{analysis, engine, position};
 async fn agents_are_made_for_the_mode_and_spread_over_the_providers() {
     let model = || ScriptedModel::new(Script::default());
     let engine = Engine::builder()
-        .model("b/one", model())
-        .model("a/one", model())
-        .model("a/two", model())
+        .custom_model("b/one", model())
+        .custom_model("a/one", model())
+        .custom_model("a/two", model())
         .build()
         .await
         .unwrap();
@@ -38,7 +38,8 @@ async fn agents_are_made_for_the_mode_and_spread_over_the_providers() {
 async fn agents_that_the_engine_knows_are_named_by_id_and_an_unknown_one_is_refused() {
     let known = ["Critic", "Optimist"].map(|name| Agent::new(name, "scripted").unwrap());
     let model = ScriptedModel::new(Script::default());
-    let engine = Engine::builder().model("scripted", model).agents(known).build().await.unwrap();
+    let engine =
+        Engine::builder().custom_model("scripted", model).agents(known).build().await.unwrap();
     let debate =
         engine.debate("Why?").known(&["critic", "agt_optimist"]).unwrap().start().await.unwrap();
     assert_eq!(debate.wait(1).await.unwrap().responses.len(), 2);
@@ -164,7 +165,7 @@ async fn the_engines_own_analyst_judges_unless_nobody_shall() {
     let script = Script::default().voice("debate-analyst", [analysis(0.75)]);
     let model = ScriptedModel::new(script);
     let engine = Engine::builder()
-        .model("scripted", model.clone())
+        .custom_model("scripted", model.clone())
         .analyst("scripted")
         .build()
         .await

@@ -67,7 +67,7 @@ async fn start(role: &Role) -> Engine {
         let model = provider::model(&role.address, &agent.model, timeouts, caps);
         let first_wait = Duration::from_millis(1);
         let policy = RetryPolicy { first_wait, ..RetryPolicy::default() };
-        builder = builder.model(&agent.model, Retry::new(Arc::new(model), policy));
+        builder = builder.custom_model(&agent.model, Retry::new(Arc::new(model), policy));
     }
     builder.build().await.expect("an engine")
 }

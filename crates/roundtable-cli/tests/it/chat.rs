@@ -1,0 +1,76 @@
+//! `roundtable chat`, its team, and `roundtable demo tabs`.
+
+use std::io::Write as _;
+
+use crate::binary::{Home, Ran, finish};
+
+/// Runs `chat` with these lines on its standard input.
+fn typed(home: &Home, arguments: &[&str], lines: &str) -> Ran {
+    let arguments: Vec<&str> = ["chat"].iter().chain(arguments).copied().collect();
+    let mut child = home.command(&[], &arguments).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    finish(child)
+}
+
+#[test]
+fn a_conversation_is_held_line_by_line_and_continued_later() {
+    let home = Home::new();
+    let ran = typed(&home, &[], "Hello\n#Coder one\\\ntwo\n/stop\n/nope\n/help\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let said = "I am a scripted voice, not a model. You said: User: ";
+    assert_eq!(ran.out, format!("Supervisor: {said}Hello\nCoder: {said}one\ntwo\n"));
+    for note in ["Nothing is running.", "Unknown command /nope.", "/regenerate"] {
+        assert!(ran.err.contains(note), "{note}: {}", ran.err);
+    }
+    let session = home.session();
+    let ran = typed(&home, &["--conversation", &session], "/regenerate\n/quit\n");
+    assert_eq!(ran.out, format!("Coder: {said}one\ntwo\n"), "{}", ran.err);
+}
+
+#[test]
+fn the_team_of_the_configuration_answers() {
+    let home = Home::new();
+    home.write(
+        "roundtable.toml",
+        "[agents.lead]\n[agents.finder]\n[agents.legal]\n[team]\nsupervisor = \"lead\"\n\
+         workers = [\"finder\"]\ncommand_only = [\"legal\"]\n",
+    );
+    let ran = typed(&home, &[], "Hello\n#legal check\n");
+    let speakers: Vec<&str> =
+        ran.out.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert_eq!(speakers, ["Lead", "Legal"], "{}\n{}", ran.out, ran.err);
+    assert!(ran.err.contains("Lead, with Finder, Legal."), "{}", ran.err);
+}
+
+#[test]
+fn a_team_that_cannot_delegate_is_found_by_config_check() {
+    let refused = |text: &str| {
+        let home = Home::new();
+        home.write("roundtable.toml", text);
+        home.run_with(&[], &["config", "check"]).refused()
+    };
+    let why = refused("[agents.ada]\ntools = [\"delegate\"]\n");
+    assert!(why.contains("delegate needs someone to delegate to"), "{why}");
+    let why = refused("[agents.ada]\n[team]\nsupervisor = \"eve\"\n");
+    assert!(why.contains("there is no agent \"eve\""), "{why}");
+    let why = refused("[agents.ada]\n[team]\nworkers = [\"ada\"]\n");
+    assert!(why.contains("the team needs someone who answers"), "{why}");
+    let why = refused(
+        "[agents.ada]\nworkers = [\"ben\"]\n[agents.ben]\n[team]\nsupervisor = \"ada\"\n\
+         command_only = [\"ben\"]\n",
+    );
+    assert!(why.contains("ben answers only by name"), "{why}");
+}
+
+#[test]
+fn the_demo_of_tabs_finds_nothing_in_the_wrong_conversation() {
+    let home = Home::new();
+    let out = home.run(&["demo", "tabs", "--pace", "0"]).ok();
+    assert!(out.contains("payloads checked: 0 in the wrong conversation."), "{out}");
+    let own = |label: &str, canary: &str| {
+        let lines = out.lines().filter(|line| line.starts_with(label));
+        lines.filter(|line| line.contains(canary)).count()
+    };
+    assert_eq!([own("abc", "ORANGE-7"), own("xyz", "VIOLET-3")], [2, 2], "{out}");
+    assert_eq!([own("abc", "VIOLET-3"), own("xyz", "ORANGE-7")], [0, 0], "{out}");
+}

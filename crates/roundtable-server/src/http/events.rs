@@ -1,0 +1,79 @@
+//! What happens in a session, as server-sent events.
+
+use axum::Extension;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use axum::routing::get;
+use http::{HeaderMap, Method};
+use roundtable::core::id::SessionId;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::access::Pass;
+use crate::app::App;
+use crate::feed::Feed;
+use crate::openapi::{Answer, Description, Param};
+use crate::operation::SESSION;
+use crate::problem::Problem;
+use crate::routes::{Door, Route};
+use crate::schema::ID;
+use crate::sessions::Authorized;
+use crate::sse;
+
+/// How many characters a position in a log may have: a session's id and a number.
+const POSITION: usize = ID + 24;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventsQuery {
+    after: Option<String>,
+}
+
+pub(crate) fn routes() -> Vec<Route> {
+    let description = Description {
+        id: "readEvents",
+        what: "What happened and happens in a session, as server-sent events: messages are \
+               committed events, `delta` is what is being said, `end` says why it stops and where \
+               to go on.",
+        params: vec![
+            Param::id(SESSION, "The session."),
+            Param::query(
+                "after",
+                "Begin after this event: its id, or its number.",
+                json!({ "type": "string", "maxLength": POSITION }),
+            ),
+            Param::header("Last-Event-ID", "The id of the last event that was received.", POSITION),
+        ],
+        body: None,
+        answer: Answer::Events,
+        problems: vec![
+            (400, "The position is invalid."),
+            (404, "There is no such session, or it is not yours."),
+            (409, "The position lies beyond the end, or in another session."),
+        ],
+    };
+    vec![Route {
+        method: Method::GET,
+        path: "/api/sessions/{sessionId}/events",
+        door: Door::Known,
+        description,
+        handler: get(events),
+    }]
+}
+
+async fn events(
+    State(app): State<App>,
+    Extension(pass): Extension<Pass>,
+    session: Authorized<SessionId>,
+    query: Result<Query<EventsQuery>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Query(query) = query.map_err(|_| {
+        let what = "invalid query; the only parameter is after, GET /openapi.json describes it";
+        Problem::bad_request("invalid", what)
+    })?;
+    let position = sse::position(&headers, query.after.as_deref())?;
+    let feed = Feed::open(&app, pass, &session, position.as_ref()).await?;
+    Ok(sse::respond(session.id(), feed))
+}

@@ -1,0 +1,208 @@
+//! Having something done in a session of any kind. The answer comes when the request is stored; what
+//! it causes is read from the session's events.
+
+use roundtable::core::MessageContext;
+use roundtable::core::budget::Limits;
+use roundtable::core::id::SessionId;
+use roundtable::core::input::{Command, OnBusy, Say};
+
+use roundtable::ports::Owner;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::provide::answers;
+use crate::debate::ask::Budget;
+use crate::feed::Position;
+use crate::operation::{Call, Nothing};
+use crate::problem::Problem;
+use crate::quota::Begin;
+use crate::sessions::Authorized;
+use crate::wire::{Answers, ContextResult};
+
+/// A request that was stored.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Stored {
+    #[schemars(with = "String")]
+    pub session_id: SessionId,
+    /// The id of the message. Events that it causes carry it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Everything that the request causes comes after this event: read the events with `after` set to it.
+    pub position: String,
+    /// What was accepted and not used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub warnings: Vec<String>,
+}
+
+/// What to do with a message while a round is running.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Busy {
+    /// Its round opens when the running one is over.
+    #[default]
+    Queue,
+    /// It is refused.
+    Reject,
+    /// The running round is cut off; what it has said is kept.
+    Interrupt,
+}
+
+impl From<Busy> for OnBusy {
+    fn from(busy: Busy) -> Self {
+        match busy {
+            Busy::Queue => Self::Queue,
+            Busy::Reject => Self::Reject,
+            Busy::Interrupt => Self::Interrupt,
+        }
+    }
+}
+
+/// A message to a session.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SayRequest {
+    /// The message.
+    #[schemars(length(min = 1, max = 200000))]
+    pub text: String,
+    /// Who says it, as agents are told.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 100), extend("default" = "User"))]
+    pub sender: Option<String>,
+    /// What to do while a round is running.
+    #[serde(default)]
+    pub on_busy: Busy,
+    /// Answers to pending context requests. Every required one has to be answered.
+    #[serde(default)]
+    #[schemars(length(max = 4096))]
+    pub context_results: Vec<ContextResult>,
+    /// What the whole session may spend from here on. A limit that is not named stays as it is.
+    #[serde(default)]
+    pub budget: Option<Budget>,
+}
+
+/// The next round of a session, without a message.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct GoOnRequest {
+    /// What to do while a round is running.
+    #[serde(default)]
+    pub on_busy: Busy,
+    /// Answers to pending context requests. Every required one has to be answered.
+    #[serde(default)]
+    #[schemars(length(max = 4096))]
+    pub context_results: Vec<ContextResult>,
+    /// What the whole session may spend from here on. A limit that is not named stays as it is.
+    #[serde(default)]
+    pub budget: Option<Budget>,
+}
+
+/// What opens a round.
+struct Message {
+    text: Option<String>,
+    sender: Option<String>,
+    on_busy: Busy,
+    results: Vec<ContextResult>,
+    limits: Option<Limits>,
+}
+
+pub(super) async fn say(
+    call: Call,
+    session: Authorized<SessionId>,
+    asked: SayRequest,
+) -> Result<Stored, Problem> {
+    let message = Message {
+        text: Some(asked.text),
+        sender: asked.sender,
+        on_busy: asked.on_busy,
+        results: asked.context_results,
+        limits: asked.budget.as_ref().map(Budget::limits),
+    };
+    open_round(call, session, message).await
+}
+
+pub(super) async fn go_on(
+    call: Call,
+    session: Authorized<SessionId>,
+    asked: GoOnRequest,
+) -> Result<Stored, Problem> {
+    let message = Message {
+        text: None,
+        sender: None,
+        on_busy: asked.on_busy,
+        results: asked.context_results,
+        limits: asked.budget.as_ref().map(Budget::limits),
+    };
+    open_round(call, session, message).await
+}
+
+async fn open_round(
+    call: Call,
+    session: Authorized<SessionId>,
+    message: Message,
+) -> Result<Stored, Problem> {
+    let Answers { results, warnings } = answers(&call.app, message.results)?;
+    if !results.is_empty() {
+        call.by.check(&call.app.sessions.get(&session).state().await?, &results)?;
+    }
+    let message_id = call.app.sessions.message_id(call.key.as_ref(), session.id());
+    let command = Command::Say(Say {
+        context: MessageContext::new(&message_id, session.id(), None)?,
+        sender: message.sender.unwrap_or_else(|| "User".to_owned()),
+        text: message.text,
+        to: None,
+        images: Vec::new(),
+        on_busy: message.on_busy.into(),
+        results,
+        limits: message.limits,
+    });
+    let mut stored = begin_round(&call, &session, command).await?;
+    stored.message_id = Some(message_id);
+    stored.warnings.splice(0..0, warnings);
+    Ok(stored)
+}
+
+pub(super) async fn regenerate(
+    call: Call,
+    session: Authorized<SessionId>,
+    _: Nothing,
+) -> Result<Stored, Problem> {
+    begin_round(&call, &session, Command::Regenerate).await
+}
+
+/// Sends a command that begins a round, as far as the limits allow it.
+async fn begin_round(
+    call: &Call,
+    session: &Authorized<SessionId>,
+    command: Command,
+) -> Result<Stored, Problem> {
+    let state = call.app.sessions.get(session).state().await?;
+    let owner = Owner { tenant: state.tenant, actor: state.actor };
+    let turn = call.app.admit(&owner, Begin::Round).await?;
+    let stored = send(call, session, command).await;
+    drop(turn);
+    stored
+}
+
+/// Sends a command and answers when it is stored.
+pub(super) async fn send(
+    call: &Call,
+    session: &Authorized<SessionId>,
+    command: Command,
+) -> Result<Stored, Problem> {
+    let handle = call.app.sessions.get(session);
+    let receipt = match &call.key {
+        Some(key) => {
+            let key = key.within(session.id());
+            call.app.stored(handle.command_keyed(command, key)).await?
+        }
+        None => call.app.stored(handle.command(command)).await?,
+    };
+    Ok(Stored {
+        session_id: session.id().clone(),
+        message_id: None,
+        position: Position::name(session.id(), receipt.after),
+        warnings: receipt.warnings,
+    })
+}

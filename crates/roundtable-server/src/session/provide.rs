@@ -1,0 +1,74 @@
+//! Answers to what agents asked for.
+
+use roundtable::Session;
+use roundtable::core::context_request::ContextRequest as Pending;
+use roundtable::core::id::SessionId;
+use roundtable::core::input::Command;
+use roundtable::core::session::Session as Folded;
+use roundtable::ports::Receipt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::operation::Call;
+use crate::problem::Problem;
+use crate::sessions::Authorized;
+use crate::wire::{Answers, ContextRequest, ContextResult};
+
+/// Answers to context requests.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ProvideRequest {
+    #[schemars(length(max = 256))]
+    pub context_results: Vec<ContextResult>,
+}
+
+/// What is left to answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Provided {
+    /// What is still to be answered.
+    pending_context_requests: Vec<ContextRequest>,
+    /// What was accepted and not used.
+    warnings: Vec<String>,
+}
+
+pub(super) async fn provide(
+    call: Call,
+    session: Authorized<SessionId>,
+    asked: ProvideRequest,
+) -> Result<Provided, Problem> {
+    let Answers { results, mut warnings } = answers(&call.app, asked.context_results)?;
+    let command = Command::Provide(results);
+    let key = call.key.map(|key| key.within(session.id()));
+    let (app, session) = (&call.app, call.app.sessions.get(&session));
+    let (receipt, pending) = match key {
+        Some(key) => {
+            let receipt = app.stored(session.command_keyed(command, key)).await?;
+            let pending = pending_at(&session, &receipt).await?;
+            (receipt, pending)
+        }
+        None => (app.stored(session.command(command)).await?, session.pending().await?),
+    };
+    warnings.extend(receipt.warnings);
+    let pending = pending.iter().map(ContextRequest::of).collect();
+    Ok(Provided { pending_context_requests: pending, warnings })
+}
+
+/// What was still to be answered after a request whose receipt this is.
+async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<Pending>, Problem> {
+    let mut state = Folded::new(session.id().clone());
+    let log = session.log().await?;
+    log.iter().filter(|event| event.seq <= receipt.seq).for_each(|event| state.evolve(event));
+    Ok(state.requests)
+}
+
+/// Answers, not too many at once.
+pub(crate) fn answers(app: &App, results: Vec<ContextResult>) -> Result<Answers, Problem> {
+    let limit = app.limits.results;
+    if results.len() > limit {
+        let what = format!("{} results are too many; send at most {limit} at once", results.len());
+        return Err(Problem::bad_request("too_many", what));
+    }
+    Answers::of(results)
+}
