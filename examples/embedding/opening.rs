@@ -5,7 +5,7 @@ use roundtable::program::{Name, Opening};
 
 async fn open_in_full(engine: &Engine) -> roundtable::Result<Session> {
     let opening = Opening {
-        kind: Name::constant("chat"),
+        kind: Name::constant("support"),
         topic: "Support".to_owned(),
         agents: vec![Agent::new("Ann", "scripted")?],
         settings: Settings {

@@ -46,11 +46,18 @@ impl Program for Chat {
     }
 }
 
+/// The supervisor; in a fork to other agents, where it takes no part, the first of those.
+fn supervisor(progress: &Progress<'_, Chat>) -> AgentId {
+    let (session, named) = (progress.session, &progress.rules.supervisor);
+    let agent = session.find_agent(named).or(session.agents.first());
+    agent.map_or_else(|| named.clone(), |agent| agent.id.clone())
+}
+
 /// The agent that the message names, else the supervisor.
 fn who_answers(progress: &Progress<'_, Chat>) -> AgentId {
     let text = progress.scope.input.and_then(|input| input.text.as_deref());
     let named = text.and_then(|text| addressed(text, &progress.session.agents));
-    named.map_or_else(|| progress.rules.supervisor.clone(), |(agent, _)| agent.id.clone())
+    named.map_or_else(|| supervisor(progress), |(agent, _)| agent.id.clone())
 }
 
 /// A round is over. The first one that is completed is what the conversation is named after.
@@ -60,7 +67,7 @@ fn close(progress: &Progress<'_, Chat>) -> Next {
     let unnamed = progress.rules.titled && session.title.is_none();
     let names = |_| {
         let (number, take) = (progress.scope.number, progress.scope.take);
-        let stage = Stage::new(TITLE, [progress.rules.supervisor.clone()]);
+        let stage = Stage::new(TITLE, [supervisor(progress)]);
         // The title is not a message; the aside is worth something when there is one.
         let stage = Stage { public: false, tools: Tools::None, ..stage };
         Aside { purpose: TITLE, number, take, stages: vec![stage] }

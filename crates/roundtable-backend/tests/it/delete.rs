@@ -30,7 +30,7 @@ async fn a_deleted_session_leaves_nothing_behind_and_others_stay() {
     assert!(store.directory.find(&session("lake")).await.unwrap().is_none());
     assert!(store.directory.find(&session("hill")).await.unwrap().is_some());
     let shell = shell(directory.path());
-    for rows in ["session", "command", "agent", "round", "turn", "message", "snapshot"] {
+    for rows in ["session", "command", "agent", "round", "message", "snapshot"] {
         let left = format!("SELECT count(*) FROM {rows}");
         let lake = match rows {
             "session" => format!("{left} WHERE id = 'ses_lake'"),

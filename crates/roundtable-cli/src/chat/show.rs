@@ -80,7 +80,7 @@ impl Show {
         self.turns.insert(id.clone(), Turn { agent: agent.clone(), seat });
         let name = state.name_of(agent);
         match task {
-            Task::Seat { .. } => self.say(&format!("{}: ", console::style(name).bold())),
+            Task::Seat { .. } => self.introduce(name),
             Task::Delegated { mission, .. } => self.note(&format!("  → {name}: {mission}")),
             Task::Nested { prompt, .. } => self.note(&format!("  {name} works on {}", prompt.name)),
         }
@@ -150,12 +150,16 @@ impl Show {
         }
     }
 
-    /// The words of an answer.
+    /// Who answers.
+    fn introduce(&mut self, name: &str) {
+        let _ = out::put(&format!("{}: ", console::style(out::plain(name)).bold()));
+        self.open = true;
+    }
+
+    /// The words of an answer. Nothing in them acts on the terminal.
     fn say(&mut self, text: &str) {
         if !text.is_empty() {
-            // The name of who speaks is styled; what is said cannot be.
-            let _ =
-                out::put(&if text.ends_with(": ") { text.to_owned() } else { out::plain(text) });
+            let _ = out::put(&out::plain(text));
             self.open = !text.ends_with('\n');
         }
     }

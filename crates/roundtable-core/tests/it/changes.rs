@@ -36,6 +36,8 @@ fn a_session_is_renamed_and_archived_while_a_round_runs_and_nothing_is_recorded_
       wants model r1.t1.i1 #1
     session changed archived true
       wants model r1.t1.i1 #1
+      wants model r1.t1.i1 #1
+      wants model r1.t1.i1 #1
     "#);
     assert_eq!(listed(&table), ("Plans for May".to_owned(), true));
     assert_eq!(table.session().topic, topic, "prompts depend on it");
