@@ -14,7 +14,7 @@ use crate::process::{Node, Role};
 use crate::table::{Table, lines, session, shell};
 
 /// How many steps the form has.
-const STEPS: usize = 6;
+const STEPS: usize = 7;
 
 /// The form of a file, in words.
 fn form(directory: &Path) -> Vec<String> {

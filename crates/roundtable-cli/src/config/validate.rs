@@ -121,10 +121,6 @@ impl Config {
                 self.note(key.join("tools").join(&index.to_string()), what, found);
             }
         }
-        if entry.tools.iter().any(|tool| tool == "delegate") && entry.workers.is_empty() {
-            let what = "the tool delegate needs workers; set workers = [\"AGENT\", …]";
-            self.note(key.join("workers"), what, found);
-        }
         for (index, worker) in entry.workers.iter().enumerate() {
             self.check_agent_name(worker, key.join("workers").join(&index.to_string()), found);
         }

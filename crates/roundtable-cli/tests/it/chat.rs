@@ -52,7 +52,7 @@ fn a_team_that_cannot_delegate_is_found_by_config_check() {
     let why = refused("[agents.ada]\ntools = [\"delegate\"]\n");
     assert!(why.contains("delegate needs someone to delegate to"), "{why}");
     let why = refused("[agents.ada]\n[team]\nsupervisor = \"eve\"\n");
-    assert!(why.contains("there is no agent \"eve\""), "{why}");
+    assert!(why.contains("unknown agent \"eve\""), "{why}");
     let why = refused("[agents.ada]\n[team]\nworkers = [\"ada\"]\n");
     assert!(why.contains("the team needs someone who answers"), "{why}");
     let why = refused(

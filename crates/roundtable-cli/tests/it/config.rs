@@ -45,6 +45,37 @@ fn check(text: &str) -> Ran {
 }
 
 #[test]
+fn check_finds_addresses_and_programs_that_cannot_work() {
+    let refused = |text: &str| check(text).refused();
+    assert_eq!(
+        refused("[server]\nlisten = \"everywhere\"\n"),
+        "error: roundtable.toml:2: server.listen: invalid address; expected ADDRESS:PORT, like \
+         127.0.0.1:7777 or [::1]:7777\n"
+    );
+    assert_eq!(
+        refused("[server]\nlisten = \"0.0.0.0:7777\"\n"),
+        "error: roundtable.toml:2: server.listen: a public address needs a token; add [[token]], or \
+         listen on 127.0.0.1\n"
+    );
+    assert_eq!(
+        refused("[agents.ada]\ntools = [\"delegate\"]\n"),
+        "error: roundtable.toml:2: agents.ada.tools.0: delegate needs someone to delegate to; set \
+         workers = [\"AGENT\"]\n"
+    );
+    assert_eq!(
+        refused("[mcp.docs]\ncommand = \"no-such-program-here\"\n"),
+        "error: roundtable.toml:2: mcp.docs.command: no-such-program-here is not installed: not \
+         found in PATH\n"
+    );
+    assert_eq!(
+        refused("[mcp.docs]\ncommand = \"/no/such/program\"\n"),
+        "error: roundtable.toml:2: mcp.docs.command: /no/such/program does not exist\n"
+    );
+    let token = "[[token]]\nactor = \"ada\"\nvalue = \"0123456789abcdef0123456789abcdef\"\n";
+    check(&format!("{token}[server]\nlisten = \"0.0.0.0:7777\"\n")).ok();
+}
+
+#[test]
 fn a_flag_counts_before_the_environment_and_that_before_the_file() {
     let home = Home::new();
     let key = "defaults.model";

@@ -75,6 +75,33 @@ async fn a_call_that_takes_too_long_says_that_the_round_runs_and_a_later_one_get
 }
 
 #[tokio::test]
+async fn a_client_that_prefers_not_to_wait_is_answered_while_the_round_runs() {
+    // A caller that waits is not answered before the test ends: only the preference answers it.
+    let running = impatient(Duration::from_secs(3600)).await;
+    let ask = |path: &str, body: &Value| {
+        post(running.address, path, body).header("prefer", "return=minimal, respond-async")
+    };
+    let first = ask("/api/debates", &topic()).send().await;
+    let body = first.json();
+    assert_eq!((first.status, &body["status"]), (202, &json!("running")));
+    let session = body["sessionId"].clone();
+    let id = session.as_str().unwrap();
+    assert!(first.headers.contains(&format!("location: /api/sessions/{id}")), "{first:?}");
+    assert!(first.headers.contains("preference-applied: respond-async"), "{first:?}");
+    running.model.gates().open("one");
+    over(&running, &session, 1).await;
+    let path = format!("/api/debates/{id}/continue");
+    let next = ask(&path, &json!({ "afterRound": 1 })).send().await;
+    assert_eq!((next.status, &next.json()["roundNumber"]), (202, &json!(2)));
+    running.model.gates().open("two");
+    over(&running, &session, 2).await;
+    let done = ask(&path, &json!({})).send().await;
+    assert_eq!((done.status, &done.json()["roundNumber"]), (200, &json!(2)));
+    assert!(!done.headers.contains("preference-applied"), "there was nothing to wait for");
+    running.stop().await;
+}
+
+#[tokio::test]
 async fn a_synthesis_that_takes_too_long_answers_that_it_is_running_and_is_written_once() {
     for transport in ALL {
         let gated = Reply::text(r#"{"conclusion":"Yes."}"#).at_gate("sum");
