@@ -102,13 +102,13 @@ fn replace_word(text: &str, word: &str, by: &str) -> String {
 /// Names that differ: equal ones get a number behind them.
 ///
 /// ```
-/// let names = roundtable_debate::numbered(vec!["Expert".into(), "Chair".into(), "Expert".into()]);
+/// let names = roundtable_debate::numbered(&["Expert", "Chair", "Expert"].map(str::to_owned));
 /// assert_eq!(names, ["Expert 1", "Chair", "Expert 2"]);
 /// ```
-pub fn numbered(titles: Vec<String>) -> Vec<String> {
+pub fn numbered(titles: &[String]) -> Vec<String> {
     let name = |(seat, title): (usize, &String)| {
         let equal = |titles: &[String]| titles.iter().filter(|other| *other == title).count();
-        match equal(&titles) {
+        match equal(titles) {
             1 => title.clone(),
             _ => format!("{title} {}", equal(&titles[..=seat])),
         }

@@ -257,7 +257,7 @@ impl Record {
             return;
         }
         let titles = perspectives.iter().map(|one| one.name.clone()).cycle().take(seats);
-        let names = super::numbered(titles.collect());
+        let names = super::numbered(&titles.collect::<Vec<_>>());
         for member in &mut self.members {
             let role = |seat: u32| self.rules.mode.role(seat as usize, seats).title;
             if let Some(seat) = member.seat.filter(|seat| is_named_after(&member.name, role(*seat)))

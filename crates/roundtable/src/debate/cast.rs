@@ -41,7 +41,8 @@ pub(super) fn panel(
         [] => mode.role(seat, models.len()).title.to_owned(),
         given => given[seat % given.len()].name.clone(),
     };
-    let names = numbered((0..models.len()).map(title).collect());
+    let titles: Vec<String> = (0..models.len()).map(title).collect();
+    let names = numbered(&titles);
     let mut agents = Vec::with_capacity(models.len());
     for (seat, (name, model)) in names.into_iter().zip(models).enumerate() {
         let mut agent = Agent::new(&id_of(&name, seat), model)?;
