@@ -54,11 +54,7 @@ impl Show {
                 self.end(turn, outcome, state);
             }
             (Body::ToolCall(body), Some(turn)) => self.tool_call(turn, body, state),
-            (Body::Iteration(body), Some(turn)) => {
-                if self.turns.get(turn).is_some_and(|turn| turn.seat) {
-                    self.words(event, body);
-                }
-            }
+            (Body::Iteration(body), Some(turn)) if self.is_seat(turn) => self.words(event, body),
             (Body::Context(ContextEvent::ContextRequested(request)), _) => {
                 self.request(request, state);
             }
@@ -69,6 +65,11 @@ impl Show {
             }
             _ => {}
         }
+    }
+
+    /// Whether the words of a turn are the answer.
+    fn is_seat(&self, turn: &TurnId) -> bool {
+        self.turns.get(turn).is_some_and(|turn| turn.seat)
     }
 
     fn begin(&mut self, id: &TurnId, agent: &AgentId, task: &Task, state: &State, aside: bool) {

@@ -75,8 +75,8 @@ fn answers(names: &[&str]) -> Stage {
     Stage::new(ANSWER, names.iter().map(|name| id(name)))
 }
 
-fn planned(rounds: Vec<Vec<Act>>) -> Table {
-    let program = ProgramRef::of::<Plan>(&rounds).unwrap();
+fn planned(rounds: &Vec<Vec<Act>>) -> Table {
+    let program = ProgramRef::of::<Plan>(rounds).unwrap();
     let asks = vec![ToolDecl::request_context()];
     let agents = vec![agent_with("Ada", asks), agent("Bob"), agent("Cid")];
     Table::open_with(agents, Settings { program, ..Settings::default() })
@@ -119,7 +119,7 @@ fn a_whisper_needs_words_and_someone_who_takes_part() {
 
 #[test]
 fn who_was_absent_knows_nothing_of_a_round() {
-    let mut table = planned(vec![
+    let mut table = planned(&vec![
         vec![act(["ada"], vec![answers(&["ada"])])],
         vec![Act { present: None, stages: vec![answers(&["ada", "bob"])] }],
     ]);
@@ -135,7 +135,7 @@ fn who_was_absent_knows_nothing_of_a_round() {
 
 #[test]
 fn who_leaves_receives_what_was_said_before_and_nothing_after() {
-    let mut table = planned(vec![
+    let mut table = planned(&vec![
         vec![
             act(["ada", "bob", "cid"], vec![answers(&["ada"])]),
             act(["ada", "cid"], vec![answers(&["ada"]), answers(&["cid"])]),
@@ -156,7 +156,7 @@ fn who_leaves_receives_what_was_said_before_and_nothing_after() {
 #[test]
 fn a_private_stage_is_for_the_program_and_for_those_it_names() {
     let plan = |name| Stage::new(Name::constant("direct"), [id(name)]).private();
-    let mut table = planned(vec![vec![Act {
+    let mut table = planned(&vec![vec![Act {
         present: None,
         stages: vec![plan("cid"), plan("ada").to([id("bob")]), answers(&["ada", "bob", "cid"])],
     }]]);
@@ -172,7 +172,7 @@ fn a_private_stage_is_for_the_program_and_for_those_it_names() {
 
 #[test]
 fn seats_beside_each_other_do_not_receive_each_other() {
-    let mut table = planned(vec![vec![Act {
+    let mut table = planned(&vec![vec![Act {
         present: None,
         stages: vec![answers(&["ada", "bob"]), answers(&["cid"])],
     }]]);
@@ -192,7 +192,7 @@ fn seats_beside_each_other_do_not_receive_each_other() {
 
 #[test]
 fn answers_to_questions_go_to_those_who_are_present() {
-    let mut table = planned(vec![
+    let mut table = planned(&vec![
         vec![Act { present: None, stages: vec![answers(&["ada"])] }],
         vec![act(["ada"], vec![answers(&["ada"])])],
         vec![Act { present: None, stages: vec![answers(&["ada", "bob"])] }],
