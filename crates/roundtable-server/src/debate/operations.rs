@@ -17,7 +17,7 @@ fn holding() -> Vec<Operation> {
     vec![
         Operation::on_nothing("startDebate", Does::Adds, hold::start)
             .http(Method::POST, "/api/debates", "Starts a debate and runs its first round.")
-            .mcp("start_roundtable", "Start a debate", "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, programs-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.")
+            .mcp("start_roundtable", "Start a debate", "Puts a question to a panel of AI agents and runs the first round of their debate. Use it for decisions, designs, trade-offs and reviews where one answer is not enough. Choose the mode: collaborative (find agreement), adversarial (pro and con), socratic (probing questions), expert-panel (points of view), devils-advocate (forced yes and no), delphi (anonymous estimates), red-team-blue-team (attack and defend a plan), council (answers, ranking, verdict). Put all that the agents need to know into topic. Then do what nextStep of the answer says: usually continue_roundtable.")
             .waits(),
         Operation::on_nothing("quoteDebate", Does::Reads, hold::quote).http(
             Method::POST,
