@@ -43,6 +43,7 @@ pub fn conformance() -> Result<()> {
     shell::run(python().arg(tests("hold.py")).arg(&binary))?;
     // Node looks for packages beside the script, so that one was copied there.
     shell::run(node().arg(home("events.mjs")).arg(&binary))?;
+    shell::run(python().arg(tests("websocket.py")).arg(&binary).arg(node_path()))?;
     let inspector =
         home("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     shell::run(python().arg(tests("inspector.py")).arg(&binary).arg(node_path()).arg(inspector))?;

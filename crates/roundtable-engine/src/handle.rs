@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::inbox;
-use crate::subscribe::Subscription;
+use crate::subscribe::{Delta, Subscription};
 use crate::task::{Letter, Reply, read, read_all};
 
 /// How long a session's task may take to say what its state is. One that waits for the store does not
@@ -271,6 +271,14 @@ impl SessionHandle {
         let parts = self.engine.parts();
         let mut live = read(parts, &self.session, &self.session, until).await?;
         Ok(live.take_prompt(turn))
+    }
+
+    /// What the running model calls of this process have said so far, from the beginning of each.
+    pub fn speaking(&self) -> Vec<Delta> {
+        let speech = self.engine.speeches().of(&self.session);
+        let deltas = speech.deltas();
+        self.engine.speeches().forget(&self.session, speech);
+        deltas
     }
 
     /// Committed events from this position on, in order, each exactly once, and what is being

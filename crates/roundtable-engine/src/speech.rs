@@ -10,6 +10,8 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
 use tokio::sync::watch;
 
+use crate::subscribe::Delta;
+
 /// The room that an answer has before it has to be moved: most are longer than a few words, and many
 /// come at once.
 pub(crate) const ROOM: usize = 256;
@@ -71,6 +73,18 @@ impl Speech {
         read: impl FnOnce(&Utterance) -> T,
     ) -> Option<T> {
         self.utterances().get(iteration).map(read)
+    }
+
+    /// All that is being said, from its beginning.
+    pub fn deltas(&self) -> Vec<Delta> {
+        let delta = |(iteration, utterance): (&IterationId, &Utterance)| Delta {
+            since: utterance.since,
+            iteration: iteration.clone(),
+            attempt: utterance.attempt,
+            offset: 0,
+            text: utterance.text.clone(),
+        };
+        self.utterances().iter().map(delta).collect()
     }
 
     /// Where the log says that the oldest call that is still running started.

@@ -93,7 +93,7 @@ impl Access {
         let found = match &*callers.borrow() {
             Callers::Anyone => Some((None, Principal::local())),
             Callers::Known(tokens) => bearer(headers).and_then(|sent| {
-                let (token, principal) = tokens.find(sent)?;
+                let (token, principal) = tokens.find(&sent)?;
                 Some((Some(*token), principal.clone()))
             }),
         };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
 use crate::problem::Problem;
@@ -52,6 +53,39 @@ pub struct Limits {
     pub exports: usize,
     /// How long a connection is kept after that, so that a reader which reads again finds the `end` event.
     pub grace: Duration,
+    /// What one WebSocket may do.
+    pub sockets: SocketLimits,
+}
+
+/// How much is allowed on one WebSocket.
+#[derive(Debug, Clone)]
+pub struct SocketLimits {
+    /// How many bytes a frame of a client may have. A larger one is refused; one above four times as
+    /// much ends the connection.
+    pub frame: usize,
+    /// How many frames per second a client may send. More are not lost: they are read later.
+    pub frames_per_second: u32,
+    /// How many requests of a client may be under way. While there are as many, nothing more is read.
+    pub requests: usize,
+    /// How many conversations a client may follow.
+    pub subscriptions: usize,
+    /// How many frames may wait until a client takes them.
+    pub outgoing: usize,
+    /// How often a client is pinged. One that sends nothing for two such periods is disconnected.
+    pub ping: Duration,
+}
+
+impl Default for SocketLimits {
+    fn default() -> Self {
+        Self {
+            frame: 1024 * 1024,
+            frames_per_second: 100,
+            requests: 64,
+            subscriptions: 256,
+            outgoing: 64,
+            ping: Duration::from_secs(20),
+        }
+    }
 }
 
 impl Default for Limits {
@@ -69,6 +103,7 @@ impl Default for Limits {
             patience: Duration::from_secs(20),
             exports: 2,
             grace: Duration::from_secs(40),
+            sockets: SocketLimits::default(),
         }
     }
 }
@@ -116,6 +151,8 @@ pub(crate) struct Shared {
     pub turns: Semaphore,
     /// The places of those who export.
     pub exports: Arc<Semaphore>,
+    /// The open WebSockets, which the server waits for when it stops.
+    pub open_sockets: TaskTracker,
     /// Cancelled when the server stops: what waits ends, and says where to go on.
     pub stopping: CancellationToken,
 }
@@ -155,6 +192,7 @@ impl App {
             seats: Arc::new(Semaphore::new(8)),
             turns: Semaphore::new(1),
             exports: Arc::new(Semaphore::new(1)),
+            open_sockets: TaskTracker::new(),
             stopping: CancellationToken::new(),
         })
     }

@@ -2,8 +2,10 @@
 //! tokens, the server listens on loopback only and everyone is `local`. What counts just now is in
 //! `access`.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use roundtable::models::Secret;
 use roundtable::ports::Owner;
 use sha2::{Digest as _, Sha256};
@@ -80,12 +82,38 @@ impl Tokens {
     }
 }
 
-/// The one way in which a token is sent; cookies and addresses are no place for it.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// The protocol that WebSocket clients ask for.
+pub(crate) const SUBPROTOCOL: &str = "roundtable.v1";
+
+/// What a token begins with among the subprotocols of a WebSocket; base64url follows.
+const SUBPROTOCOL_TOKEN: &str = "bearer.";
+
+/// The token of a request: in the `Authorization` header, or for a WebSocket, where a browser cannot
+/// set headers, among the subprotocols. Cookies and URLs are no place for it.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<String> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
-    let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    let offered = subprotocol_tokens(headers);
+    match (values.next(), values.next(), offered.as_slice()) {
+        (Some(value), None, []) => {
+            let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+        }
+        (None, None, [encoded]) => {
+            let token = URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).ok()?;
+            String::from_utf8(token).ok()
+        }
+        _ => None,
+    }
+}
+
+fn subprotocol_tokens(headers: &HeaderMap) -> Vec<&str> {
+    let is_upgrade = headers.get(UPGRADE).and_then(|value| value.to_str().ok());
+    if !is_upgrade.is_some_and(|to| to.eq_ignore_ascii_case("websocket")) {
+        return Vec::new();
+    }
+    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    names.filter_map(|name| name.trim().strip_prefix(SUBPROTOCOL_TOKEN)).collect()
 }
 
 fn digest(text: &str) -> TokenDigest {
@@ -114,7 +142,8 @@ mod tests {
         for value in sent {
             headers.append(AUTHORIZATION, value.parse().unwrap());
         }
-        let found = bearer(&headers).and_then(|sent| tokens.find(sent));
+        let found = bearer(&headers);
+        let found = found.as_deref().and_then(|sent| tokens.find(sent));
         found.map(|(_, principal)| principal.actor.clone())
     }
 
@@ -137,5 +166,26 @@ mod tests {
         let mut near = digest("a");
         near[31] ^= 1;
         assert!(!is_same(&digest("a"), &near));
+    }
+
+    #[test]
+    fn s05_a_browser_sends_its_token_as_a_subprotocol_and_only_for_a_web_socket() {
+        let tokens = tokens();
+        let who = |pairs: &[(http::HeaderName, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.append(name, value.parse().unwrap());
+            }
+            let found = bearer(&headers);
+            found.and_then(|sent| tokens.find(&sent).map(|(_, who)| who.actor.clone()))
+        };
+        let offered =
+            format!("{SUBPROTOCOL}, bearer.{}", URL_SAFE_NO_PAD.encode("bbbbbbbbbbbbbbbb"));
+        let upgrade = (UPGRADE, "websocket");
+        let protocol = (SEC_WEBSOCKET_PROTOCOL, offered.as_str());
+        assert_eq!(who(&[upgrade.clone(), protocol.clone()]).as_deref(), Some("bob"));
+        assert_eq!(who(std::slice::from_ref(&protocol)), None, "not a WebSocket");
+        let both = [upgrade, protocol, (AUTHORIZATION, "Bearer aaaaaaaaaaaaaaaa")];
+        assert_eq!(who(&both), None, "two are one too many");
     }
 }

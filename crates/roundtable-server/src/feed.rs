@@ -48,6 +48,11 @@ impl Position {
         Ok(Self { session, seq })
     }
 
+    /// After this event of the session that is read.
+    pub fn after(seq: Seq) -> Self {
+        Self { session: None, seq }
+    }
+
     /// The place of an event, as its id.
     pub fn name(session: &SessionId, seq: Seq) -> String {
         format!("{session}:{seq}")
@@ -77,6 +82,20 @@ pub(crate) enum Reason {
     Stopping,
     /// The log cannot be read just now.
     Unavailable,
+}
+
+impl Reason {
+    /// The word for it on every transport.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Deleted => "deleted",
+            Self::Slow => "slow",
+            Self::Revoked => "revoked",
+            Self::Stopping => "stopping",
+            Self::Unavailable => "unavailable",
+        }
+    }
 }
 
 /// What a reader gets.

@@ -1,4 +1,4 @@
-//! Roundtable over HTTP and MCP.
+//! Roundtable over HTTP, WebSocket and MCP.
 //!
 //! The server is an embedder like any other: it knows the library and nothing below it. A request
 //! passes the gate (is it meant for this server?), then it is asked who calls, then a handler asks
@@ -22,6 +22,7 @@ mod app;
 mod auth;
 mod bounds;
 mod camel;
+mod chat;
 mod connections;
 mod debate;
 mod export;
@@ -41,14 +42,16 @@ mod problem;
 mod quota;
 mod routes;
 mod schema;
+mod scopes;
 mod server;
 mod session;
 mod sessions;
 mod sse;
 mod wire;
+mod ws;
 
 pub use access::{Access, Replaced};
-pub use app::{Approvals, Limits};
+pub use app::{Approvals, Limits, SocketLimits};
 pub use auth::{Principal, Tokens};
 pub use debate::{report, usage};
 pub use host::{HOST, HostModel};

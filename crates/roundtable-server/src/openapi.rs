@@ -27,6 +27,8 @@ pub(crate) enum Answer {
     Round(SchemaOf),
     /// Server-sent events; nothing more when there is nothing more to come.
     Events,
+    /// A WebSocket.
+    Upgrade,
 }
 
 /// A parameter in the path, the query or a header.
@@ -176,6 +178,7 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
             },
             "204": { "description": "The session is over, and you have all of it." },
         }),
+        Answer::Upgrade => json!({ "101": { "description": "A WebSocket with JSON frames." } }),
     };
     let bodies: &[(u16, &str)] =
         &[(413, "The body is too long."), (415, "The body is not said to be JSON.")];

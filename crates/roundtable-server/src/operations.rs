@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 
 use crate::operation::{Operation, Transport};
 use crate::problem::Problem;
-use crate::{debate, session};
+use crate::{chat, debate, session};
 
-static ALL: LazyLock<Vec<Operation>> =
-    LazyLock::new(|| session::operations().into_iter().chain(debate::operations()).collect());
+static ALL: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+    let all = [session::operations(), chat::operations(), debate::operations()];
+    all.into_iter().flatten().collect()
+});
 
 /// All operations.
 pub(crate) fn all() -> &'static [Operation] {

@@ -18,6 +18,7 @@ use crate::openapi::Description;
 use crate::operation::Operation;
 use crate::operations;
 use crate::problem::Problem;
+use crate::ws;
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(crate) struct Route {
 
 /// All routes.
 pub(crate) fn all() -> Vec<Route> {
-    let by_hand = [api::health::routes(), api::events::routes(), mcp::routes()];
+    let by_hand = [api::health::routes(), api::events::routes(), mcp::routes(), ws::routes()];
     let made = operations::all().iter().filter_map(Operation::route);
     by_hand.into_iter().flatten().chain(made).collect()
 }

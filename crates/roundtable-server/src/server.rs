@@ -10,6 +10,7 @@ use roundtable::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
 use crate::app::{App, Approvals, Limits, Shared};
@@ -81,6 +82,7 @@ impl Server {
             seats: Arc::new(Semaphore::new(settings.limits.streams)),
             turns: Semaphore::new(settings.limits.catching_up),
             exports: Arc::new(Semaphore::new(settings.limits.exports)),
+            open_sockets: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
         Self { app, settings, other_mcp: None }
@@ -148,6 +150,8 @@ impl Server {
         let limits = &self.settings.limits;
         let served = connections::serve(listener, router, limits, stopping.clone());
         tokio::join!(served, stops);
+        self.app.open_sockets.close();
+        self.app.open_sockets.wait().await;
         Ok(())
     }
 }

@@ -1,12 +1,14 @@
 //! The sessions, as callers may use them. The engine is not reached in any other way: who wants a
 //! session needs an [`Authorized`] id, and only [`Sessions::authorize`] makes one.
 
+mod chat;
 mod debate;
+
+pub(crate) use chat::NewConversation;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::Method;
 use http::request::Parts;
-use roundtable::core::Reject;
 use roundtable::core::event::Origin;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
@@ -77,20 +79,30 @@ impl Sessions {
         Self { engine }
     }
 
-    /// Whether a caller may do something with a session. One that is not there and one of another
-    /// tenant look the same.
+    /// Whether a caller may do something with a session, by its id or by the name that the caller's
+    /// tenant gave it. One that does not exist and one of another tenant look the same.
     pub async fn authorize(
         &self,
         principal: &Principal,
         action: Action,
         session: &str,
     ) -> Result<Authorized<SessionId>, Problem> {
-        let id: SessionId = session.parse().map_err(|_| Problem::no_session(session))?;
+        let found = match chat::resolve(principal, session) {
+            Some(id) => self.find_own(principal, action, id).await?,
+            None => None,
+        };
+        found.ok_or_else(|| Problem::no_session(session))
+    }
+
+    async fn find_own(
+        &self,
+        principal: &Principal,
+        action: Action,
+        id: SessionId,
+    ) -> Result<Option<Authorized<SessionId>>, Problem> {
         let listed = self.engine.find(&id).await?;
-        match listed.filter(|listed| may(principal, action, listed)) {
-            Some(listed) => Ok(Authorized { id, listed }),
-            None => Err(Reject::NotFound { session: id }.into()),
-        }
+        let listed = listed.filter(|listed| may(principal, action, listed));
+        Ok(listed.map(|listed| Authorized { id, listed }))
     }
 
     /// A session.

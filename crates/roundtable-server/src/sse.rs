@@ -12,7 +12,7 @@ use roundtable::core::id::SessionId;
 use serde_json::json;
 
 use crate::camel;
-use crate::feed::{Feed, Frame, Position, Reason};
+use crate::feed::{Feed, Frame, Position};
 use crate::problem::Problem;
 
 /// How often something is sent when nothing happens, so that nothing in between hangs up.
@@ -67,19 +67,8 @@ fn encode(session: &SessionId, frame: &Frame) -> Event {
         }
         Frame::End { reason, resume_from } => {
             let place = Position::name(session, *resume_from);
-            let data = json!({ "reason": word(*reason), "resumeFrom": place });
+            let data = json!({ "reason": reason.word(), "resumeFrom": place });
             Event::default().event("end").data(data.to_string())
         }
-    }
-}
-
-fn word(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Completed => "completed",
-        Reason::Deleted => "deleted",
-        Reason::Slow => "slow",
-        Reason::Revoked => "revoked",
-        Reason::Stopping => "stopping",
-        Reason::Unavailable => "unavailable",
     }
 }

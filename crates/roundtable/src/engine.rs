@@ -182,7 +182,10 @@ impl Engine {
     }
 
     /// The agent with this id, or with this part after `agt_`.
-    pub(crate) fn known_agent(&self, id: &str) -> Result<&Agent> {
+    ///
+    /// # Errors
+    /// [`crate::Error`] with the agents that there are, when none has this id.
+    pub fn known_agent(&self, id: &str) -> Result<&Agent> {
         let found =
             self.agents().iter().find(|agent| agent.id.as_str() == id || agent.id.suffix() == id);
         found.ok_or_else(|| {

@@ -17,7 +17,7 @@ use roundtable_core::program::Programs;
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::turn::Context as TurnContext;
 use roundtable_core::{Keep, Live, MessageContext};
-use roundtable_engine::{EngineError, SessionHandle, Subscription};
+use roundtable_engine::{Delta, EngineError, SessionHandle, Subscription};
 use roundtable_ports::{CommandKey, Receipt};
 
 use crate::answer::{RoundReport, collect};
@@ -319,6 +319,11 @@ impl Session {
             Since::After(seq) => seq.next(),
         };
         Ok(self.handle.subscribe(from).await?)
+    }
+
+    /// What the running model calls of this process have said so far, from the beginning of each.
+    pub fn speaking(&self) -> Vec<Delta> {
+        self.handle.speaking()
     }
 
     /// The whole log, as it is now.

@@ -7,7 +7,6 @@ use super::Finding;
 /// A crate and the workspace crates that it may depend on.
 const RULES: &[(&str, Knows)] = &[
     ("roundtable-core", Knows::Only(&[])),
-    ("roundtable-chat", Knows::Only(&["roundtable-core"])),
     ("roundtable-ports", Knows::Only(&["roundtable-core"])),
     // Products: pure programs. They know the core alone, and not each other.
     ("roundtable-chat", Knows::Only(&["roundtable-core"])),

@@ -12,6 +12,7 @@ use roundtable::Engine;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::Mcp;
 use crate::access::Access;
@@ -63,6 +64,7 @@ where
         admissions: Admissions::default(),
         schemas: Schemas::default(),
         exports: Arc::new(Semaphore::new(1)),
+        open_sockets: TaskTracker::new(),
         stopping: stopping.clone(),
     });
     let (reader, writer) = pipes;

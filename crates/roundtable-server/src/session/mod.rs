@@ -6,5 +6,6 @@ mod operations;
 mod provide;
 mod read;
 
+pub(crate) use act::Busy;
 pub(crate) use operations::operations;
 pub(crate) use provide::answers;

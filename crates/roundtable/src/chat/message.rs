@@ -2,10 +2,11 @@
 
 use roundtable_core::MessageContext;
 use roundtable_core::context_request::ContextResult;
+use roundtable_core::digest::Digest;
 use roundtable_core::id::CommandId;
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::message::Image;
-use roundtable_ports::Receipt;
+use roundtable_ports::{CommandKey, Receipt};
 
 use crate::error::Result;
 use crate::session::Session;
@@ -74,9 +75,17 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused, or its id stands for another message.
     pub async fn send(&self, message: Message) -> Result<Receipt> {
+        self.send_request(message, None).await
+    }
+
+    /// The same, where the message's id stands for a whole request with this digest.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when it is refused, or its id stands for another request.
+    pub async fn send_request(&self, message: Message, digest: Option<Digest>) -> Result<Receipt> {
         let id = message.0.context.message_id();
         let id = CommandId::derive(self.id().as_str(), format_args!("message.{id}"));
-        self.command_once(Command::Say(message.0), id).await
+        self.send_command(Command::Say(message.0), Some(CommandKey { id, digest })).await
     }
 
     /// Changes the text of a message that waits for its round.
