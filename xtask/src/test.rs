@@ -32,6 +32,10 @@ enum Step {
     Interop,
 }
 
+/// What every change has to pass. The steps beyond these install packages of others first.
+const USUAL: &[Step] =
+    &[Step::Fmt, Step::Clippy, Step::Tidy, Step::Deny, Step::Features, Step::Nextest, Step::Doc];
+
 /// One step that ran, and how long it took.
 struct Ran {
     step: Step,
@@ -40,7 +44,7 @@ struct Ran {
 }
 
 pub fn test(args: &Args) -> Result<()> {
-    let steps = args.step.as_ref().map_or(Step::value_variants(), std::slice::from_ref);
+    let steps = args.step.as_ref().map_or(USUAL, std::slice::from_ref);
     if steps.contains(&Step::Nextest) {
         shell::ensure("nextest", &["cargo-nextest", "--locked"])?;
     }

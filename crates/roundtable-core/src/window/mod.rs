@@ -478,19 +478,28 @@ impl Window {
                 let success = outcome.succeeded();
                 let answer = ToolAnswer { id: id.clone(), content, value, success };
                 record.answers.insert(id.clone(), answer);
-            }
-            // A call that was refused never starts, and one that is tried again counts once.
-            ToolCallEvent::ToolCallStarted { attempt: 1 } => {
-                let calls = self.turns.get(turn).map(|record| record.calls.as_slice());
-                let call = calls.unwrap_or_default().iter().find(|call| call.id == *id);
-                let name = call.map(|call| call.name.clone());
-                if let Some(root) = self.root_of(turn) {
-                    root.tools.extend(name);
+                // What the core carries out itself has no start.
+                if success {
+                    self.note_tool(turn, id);
                 }
             }
-            ToolCallEvent::ToolCallStarted { .. }
-            | ToolCallEvent::ToolCallPublished { .. }
-            | ToolCallEvent::ToolCallInterrupted { .. } => {}
+            // A call that was refused never starts.
+            ToolCallEvent::ToolCallStarted { .. } => self.note_tool(turn, id),
+            ToolCallEvent::ToolCallPublished { .. } | ToolCallEvent::ToolCallInterrupted { .. } => {
+            }
+        }
+    }
+
+    /// Notes that a tool ran, once for each call.
+    fn note_tool(&mut self, turn: &TurnId, call: &ToolCallId) {
+        let Some(record) = self.turns.get_mut(turn) else { return };
+        if !record.ran.insert(call.clone()) {
+            return;
+        }
+        let asked = record.calls.iter().find(|asked| asked.id == *call);
+        let name = asked.map(|asked| asked.name.clone());
+        if let Some(root) = self.root_of(turn) {
+            root.tools.extend(name);
         }
     }
 

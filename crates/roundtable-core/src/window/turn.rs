@@ -1,6 +1,6 @@
 //! An open turn: what was said in it, and what of it is still being put together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -35,6 +35,8 @@ pub struct TurnRecord {
     pub(super) reply: Option<Awaited>,
     pub(super) calls: Vec<ToolRequest>,
     pub(super) answers: BTreeMap<ToolCallId, ToolAnswer>,
+    /// The calls whose tools ran.
+    pub(super) ran: BTreeSet<ToolCallId>,
 }
 
 /// A reply, and how many tool calls belong to it.
@@ -96,6 +98,7 @@ impl TurnRecord {
             reply: None,
             calls: Vec::new(),
             answers: BTreeMap::new(),
+            ran: BTreeSet::new(),
         }
     }
 
