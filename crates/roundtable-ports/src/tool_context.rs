@@ -201,8 +201,6 @@ pub struct RunScope {
 /// Reading what those handlers tried to change compiles, so they fail for the reason they name.
 ///
 /// ```
-/// use roundtable_core::event::Seq;
-///
 /// fn handler(context: &roundtable_ports::ToolContext) {
 ///     let _is_rendered = context.rendered_prompt.is_some();
 ///     let _ask: &str = &context.prompt.ask;
@@ -211,8 +209,8 @@ pub struct RunScope {
 ///     let _prompt = Clone::clone(&context.prompt);
 /// }
 ///
-/// async fn reader(context: &roundtable_ports::ToolContext) {
-///     let _ = context.session.read(Seq(1), 10).await;
+/// fn reader(context: &roundtable_ports::ToolContext) {
+///     let _messages = context.session.messages();
 /// }
 /// ```
 #[non_exhaustive]
