@@ -47,7 +47,7 @@ impl Delegation {
 /// Why arguments do not fit; what a model wrote is part of it, and so it is cut.
 pub(crate) fn misfit(tool: &str, error: &serde_json::Error) -> String {
     let what: String = error.to_string().chars().take(300).collect();
-    format!("the arguments of {tool} do not fit its schema: {what}")
+    format!("the arguments of {tool} do not match its schema: {what}")
 }
 
 pub(crate) fn check_length(
@@ -60,7 +60,7 @@ pub(crate) fn check_length(
     let length = text.chars().count();
     if (least > 0 && text.trim().is_empty()) || length > limit {
         return Err(format!(
-            "{tool}: {name} must have {least} to {limit} characters, this one has {length}"
+            "{tool}: {name} must have {least} to {limit} characters; this one has {length}"
         ));
     }
     Ok(())

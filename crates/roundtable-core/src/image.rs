@@ -30,18 +30,18 @@ pub enum ImageSource {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadImage {
     /// Not one of the formats that providers read.
-    #[error("\"{found}\" is not a kind of picture that models read; use PNG, JPEG, GIF or WebP")]
+    #[error("unsupported image type \"{found}\"; use PNG, JPEG, GIF or WebP")]
     Kind {
         /// What it says it is, or what its first bytes are.
         found: String,
     },
     /// Not Base64.
     #[error(
-        "the picture is not valid Base64; encode the bytes of the file with the usual alphabet and padding"
+        "the image is not valid Base64; use the standard alphabet with padding"
     )]
     NotBase64,
     /// Its bytes are of another kind than it says.
-    #[error("the picture says that it is {said}, but its bytes are {found}")]
+    #[error("the image is declared as {said}, but its bytes are {found}")]
     Mismatch {
         /// What it says.
         said: String,
@@ -50,7 +50,7 @@ pub enum BadImage {
     },
     /// Its address is none that a provider fetches.
     #[error(
-        "\"{address}\" is not an address of a picture; use https:// or http://, or send the bytes"
+        "invalid image URL \"{address}\"; use https:// or http://, or send the bytes"
     )]
     Address {
         /// The address, shortened.
@@ -102,7 +102,7 @@ impl Image {
             Some(found) if found == self.media_type => Ok(()),
             found => Err(BadImage::Mismatch {
                 said: self.media_type.clone(),
-                found: found.unwrap_or("of no known kind").to_owned(),
+                found: found.unwrap_or("of an unknown type").to_owned(),
             }),
         }
     }

@@ -83,13 +83,13 @@ fn misfit(error: &ValidationError<'_>) -> Misfit {
     let place = place(error);
     let (reason, what) = match error.kind() {
         ValidationErrorKind::MaxLength { limit } => {
-            ("invalid", format!("{place} has at most {limit} characters; shorten it"))
+            ("invalid", format!("{place} is longer than {limit} characters; shorten it"))
         }
         ValidationErrorKind::MinLength { limit } => {
             ("invalid", format!("{place} needs at least {limit} character"))
         }
         ValidationErrorKind::MaxItems { limit } => {
-            ("too_many", format!("{place} has at most {limit} items; send fewer at once"))
+            ("too_many", format!("{place} has more than {limit} items; send fewer"))
         }
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             // The alternative that is meant is the one that fails further down.

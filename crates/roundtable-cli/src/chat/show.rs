@@ -96,7 +96,7 @@ impl Show {
             TurnOutcome::Failed { error } => format!("could not answer: {error}"),
             TurnOutcome::Cancelled => "was stopped".to_owned(),
             TurnOutcome::Exhausted { budget } => {
-                format!("has used its budget of {}", budget.word())
+                format!("exhausted its budget of {}", budget.word())
             }
         };
         self.note(&format!("  ← {name} {why}"));

@@ -190,7 +190,7 @@ fn a_file_with_another_content_or_length_is_refused_and_nothing_is_kept() {
 fn a_package_without_the_file_is_refused() {
     let machine = Machine::with_wheel(&[("letters/abc", b"abc"), ("other/six", b"abcdef")]);
     assert!(machine.refused().starts_with("letters/six is not in it"));
-    assert!(Machine::new().that("exit 0").refused().starts_with("it left no package"));
+    assert!(Machine::new().that("exit 0").refused().starts_with("it downloaded no package"));
     let two = Machine::new().that("mkdir downloaded; touch downloaded/a.whl downloaded/b.whl");
     assert_eq!(two.refused(), "it left 2 packages instead of one");
 }

@@ -89,7 +89,7 @@ fn report_lines(report: &Report) -> String {
     };
     let server = &report.server;
     format!(
-        "{report}\n{details}  read all of it and approve it: roundtable tools approve {server}\n"
+        "{report}\n{details}  review and approve: roundtable tools approve {server}\n"
     )
 }
 

@@ -217,7 +217,7 @@ fn an_ollama_that_does_not_run_says_how_to_start_it() {
 fn without_any_key_a_scripted_voice_says_what_it_is() {
     let home = Home::new();
     let ran = home.run_with(&[], &["ask", "Hello?"]);
-    assert_eq!(ran.out, "I am a scripted voice, not a model. You said: User: Hello?\n");
+    assert_eq!(ran.out, "Scripted answer: no model was called. Your message: User: Hello?\n");
     assert!(ran.err.starts_with(
         "No model: answers are scripted (no API key found, and the local model is not installed: run `roundtable models fetch`).\nhint: set "
     ));

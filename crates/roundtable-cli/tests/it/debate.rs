@@ -164,18 +164,18 @@ fn without_any_key_scripted_voices_argue_and_it_is_said_once() {
     Round 1/1
 
     Synthesizer · scripted:
-    I am Synthesizer, a scripted voice and not a model: I hold no position.
+    Scripted answer of Synthesizer: no model was called.
 
     Analyst · scripted:
-    I am Analyst, a scripted voice and not a model: I hold no position.
+    Scripted answer of Analyst: no model was called.
 
     Consensus: medium (agreement 1.00)
     The positions are close to each other.
-    Reservation: A scripted voice spoke, and no model
+    Reservation: Scripted answer: no model was called
     Total so far: 2 model calls, 720 tokens, cost unknown
 
     The debate is over: all rounds are done.
-    Recommendation: verify (agreement 1.00; A scripted voice spoke, and no model)
+    Recommendation: verify (agreement 1.00; Scripted answer: no model was called)
     Total: 2 model calls, 720 tokens, cost unknown
     ");
     assert_eq!(ran.err.matches("No model: answers are scripted").count(), 1, "{}", ran.err);
@@ -298,7 +298,7 @@ fn r000_7_r000_8_without_an_answer_nothing_is_run_and_the_exact_text_says_what_i
         "\nCannot continue: 1 required context request(s) pending.\n\n\
          You MUST provide contextResults for these requests:\n\
          - [{id}] (agt_ada): How old is she?\n\n\
-         Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.\n"
+         Answer the questions at the prompt to continue.\n"
     );
     assert!(ran.err.contains(&refusal), "{}", ran.err);
     let session = home.session();

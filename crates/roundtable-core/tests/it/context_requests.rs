@@ -132,7 +132,7 @@ fn r000_7_r000_8_going_on_without_the_required_answer_is_refused_and_changes_not
     You MUST provide contextResults for these requests:
     - [q2] (agt_ada): the price
 
-    Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.
+    Answer these requests, then continue the session.
     ");
     let without_a_message = table.next_say(None);
     assert_eq!(table.refused(Command::Say(without_a_message)).to_string(), refused);

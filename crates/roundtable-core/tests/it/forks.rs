@@ -173,7 +173,7 @@ fn a_fork_starts_where_a_round_has_closed() {
     let middle = parent.log.len() - 2;
     let (mut fork, origin) = past(&parent, middle);
     let refused = fork.refused(Command::Fork { origin, agents: None }).to_string();
-    assert_eq!(refused, "a fork starts where a round has closed; choose the end of a round");
+    assert_eq!(refused, "a fork must start at the end of a round");
 }
 
 #[test]

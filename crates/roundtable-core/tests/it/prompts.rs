@@ -68,7 +68,7 @@ fn a_round_without_a_message_asks_to_go_on_also_when_it_is_the_first() {
     table.go_on();
     assert_eq!(
         table.prompt("r1.t1"),
-        "System: You are Ada.\nUser: Go on from where the conversation stands.\n"
+        "System: You are Ada.\nUser: Continue the conversation.\n"
     );
 }
 

@@ -54,7 +54,7 @@ fn an_empty_message_is_refused_and_going_on_without_one_is_not() {
         let refused = table.say_busy(empty, OnBusy::Queue).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "the message is empty; say something, or continue the round without a message"
+            "the message is empty; send a text, or continue without a message"
         );
     }
     table.go_on();

@@ -117,7 +117,7 @@ fn the_next_round_hears_all_of_the_earlier_ones() {
     Ada: Ada here
 
     System: You are Bob.
-    User: Go on from where the conversation stands.
+    User: Continue the conversation.
     ");
 }
 

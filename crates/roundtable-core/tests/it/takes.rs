@@ -303,9 +303,9 @@ fn nothing_past_can_be_changed_while_a_round_is_open() {
 fn there_is_nothing_to_regenerate_in_a_session_without_rounds() {
     let mut table = talked(0, 32);
     let refused = table.refused(Command::Regenerate).to_string();
-    assert_eq!(refused, "there is no round to run again; send a message first");
+    assert_eq!(refused, "no round to run again; send a message first");
     let refused = table.refused(rewind(1)).to_string();
-    assert_eq!(refused, "there is no round to go back to; send a message first");
+    assert_eq!(refused, "no round to go back to; send a message first");
 }
 
 #[test]

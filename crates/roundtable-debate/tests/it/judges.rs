@@ -30,7 +30,7 @@ fn an_analyst_that_says_no_figure_is_reported_and_the_measure_stands() {
     let judgement = hall.record().judgement(1).unwrap();
     assert_eq!(
         judgement.failure.as_deref(),
-        Some("the analyst's answer has no figure for the agreement")
+        Some("the analyst's answer has no agreement score")
     );
     assert!(judgement.agreement > 0.5, "{judgement:?}");
 }

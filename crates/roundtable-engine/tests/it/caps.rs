@@ -63,13 +63,13 @@ async fn f29_a_text_that_does_not_end_is_cut_off() {
 
 #[tokio::test(start_paused = true)]
 async fn f29_an_empty_body_is_a_failure_and_not_an_empty_answer() {
-    let error = "the answer broke off or is malformed: the answer ended before it was complete";
+    let error = "the answer broke off or is malformed: the response is incomplete";
     assert_eq!(turn_on(Vec::new()).await, failed(error));
 }
 
 #[tokio::test(start_paused = true)]
 async fn f29_a_reply_that_breaks_off_after_its_text_is_never_an_answer() {
     let chunks = vec![Chunk::Text("The answer is".to_owned())];
-    let error = "the answer broke off or is malformed: the answer ended before it was complete";
+    let error = "the answer broke off or is malformed: the response is incomplete";
     assert_eq!(turn_on(chunks).await, failed(error));
 }

@@ -209,8 +209,8 @@ async fn bad_input_is_refused_with_what_to_do_and_changes_nothing() {
     let before = session.state().await.unwrap();
     let long = "x".repeat(256 * 1024 + 1);
     let refusals = [
-        ("", "the message is empty; say something, or continue the round without a message"),
-        (" \n\t", "the message is empty; say something, or continue the round without a message"),
+        ("", "the message is empty; send a text, or continue without a message"),
+        (" \n\t", "the message is empty; send a text, or continue without a message"),
         (&long, "the message may have 262144 bytes at most, not 262145"),
     ];
     for (text, why) in refusals {

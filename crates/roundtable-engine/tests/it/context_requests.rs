@@ -99,7 +99,7 @@ async fn r000_7_r000_8_going_on_without_answers_is_refused_with_the_exact_text()
              - [{}] (agt_ann): the price\n\
              - [{}] (agt_ann): the date\n\
              \n\
-             Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.",
+             Answer these requests, then continue the session.",
             requests[0].id, requests[2].id
         )
     );

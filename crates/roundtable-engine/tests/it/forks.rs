@@ -71,7 +71,7 @@ async fn a_fork_that_cannot_be_is_refused_and_leaves_no_session() {
     let refusals = [
         (
             origin(&session, Seq(ends[0].0 - 1)),
-            "a fork starts where a round has closed; choose the end of a round",
+            "a fork must start at the end of a round",
         ),
         (origin(&session, Seq(1000)), "has no event 1000"),
         (nowhere, "session ses_nowhere has no event 1"),

@@ -346,7 +346,7 @@ async fn a_bus_of_another_session_is_refused() {
     let (_, events) = one_round(&engine, vec![ann]).await;
     assert_eq!(
         tool_results(&events),
-        [ToolResult::ok("the event bus belongs to another session; pass on the context's own")]
+        [ToolResult::ok("the event bus belongs to another session; use the one of the tool context")]
     );
     engine.shutdown().await;
 }

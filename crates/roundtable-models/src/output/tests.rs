@@ -59,7 +59,7 @@ fn what_does_not_fit_is_a_broken_answer_with_the_reason() {
     assert_eq!(error, ModelError::Broken(why.to_owned()));
     let prose = vec![text("seven"), done(StopReason::End)];
     let error = shaped(held(OutputMode::Schema), prose).unwrap_err();
-    assert_eq!(error, ModelError::Broken("the answer is not JSON".to_owned()));
+    assert_eq!(error, ModelError::Broken("the response is not JSON".to_owned()));
     let cut = vec![text("{\"score\":"), done(StopReason::MaxTokens)];
     assert!(shaped(held(OutputMode::Schema), cut).is_err());
 }

@@ -116,7 +116,7 @@ async fn f29_an_answer_that_says_nothing_is_a_typed_failure_on_every_wire() {
         }
         let says_nothing: String = end.iter().map(event).collect();
         let error = error_of(model, Answer::events(&says_nothing)).await;
-        assert_eq!(error, broken("the answer is empty"), "{model}");
+        assert_eq!(error, broken("the response is empty"), "{model}");
     }
 }
 

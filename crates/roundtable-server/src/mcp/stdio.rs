@@ -80,7 +80,7 @@ where
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => {
             return Err(format!(
-                "the client and this server do not understand each other: {error}"
+                "MCP connection failed: {error}"
             ));
         }
     };

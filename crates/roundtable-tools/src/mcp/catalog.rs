@@ -111,7 +111,7 @@ fn flaw(
 ) -> Option<String> {
     let fits = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
     if tool.name.is_empty() || !tool.name.chars().all(fits) {
-        return Some("its name has other characters than letters, digits, `-` and `_`".to_owned());
+        return Some("its name contains characters other than letters, digits, `-` and `_`".to_owned());
     }
     if name_here(server, &tool.name).len() > MAX_NAME {
         return Some(format!("its name with the server's has more than {MAX_NAME} characters"));
@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(
             lines(&first),
             [
-                "\"read\" of MCP server \"files\" is new and waits for approval",
-                "\"list\" of MCP server \"files\" is new and waits for approval"
+                "\"read\" of MCP server \"files\" is new and needs approval",
+                "\"list\" of MCP server \"files\" is new and needs approval"
             ]
         );
         assert!(first.reports.iter().all(|report| pins.approve(report)));

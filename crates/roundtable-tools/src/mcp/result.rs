@@ -23,7 +23,7 @@ pub(super) fn result(result: CallToolResult, limit: usize) -> ToolResult {
         text = value.to_string();
     }
     if text.len() > limit {
-        text = format!("{}\n[cut off after {limit} bytes]", cut(&text, limit));
+        text = format!("{}\n[truncated after {limit} bytes]", cut(&text, limit));
     }
     let success = result.is_error != Some(true);
     ToolResult { message: text, value, success }

@@ -92,7 +92,7 @@ async fn those_who_speak_side_by_side_do_not_hear_each_other_through_it() {
 #[tokio::test]
 async fn a_quote_without_words_is_refused() {
     let result = checked(" … \"\" ", None, false).await;
-    assert_eq!(result, ToolResult::failed("there are no words in the quote"));
+    assert_eq!(result, ToolResult::failed("the quote is empty"));
 }
 
 #[tokio::test]

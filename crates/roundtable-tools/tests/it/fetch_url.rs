@@ -307,7 +307,7 @@ async fn a_page_is_cut_refused_or_given_up_when_it_is_too_much() {
     };
     let site = Site::new(site, vec![vec![HERE]], config).await;
     let endless = site.fetch("/endless").await;
-    assert!(endless.success && endless.message.contains("\n[cut off here]\n"));
+    assert!(endless.success && endless.message.contains("\n[truncated]\n"));
     assert!(endless.message.len() < 800, "{}", endless.message.len());
     assert_eq!(site.fetch("/silent").await, ToolResult::failed("the page took longer than 1 s"));
     assert_eq!(

@@ -24,9 +24,9 @@ use super::{Needs, Running, Toolbox, Watch, built};
 /// Speaks where there is no model, and says so: whoever hears it knows what to do.
 struct Placeholder;
 
-const NO_MODEL: &str = "I am a scripted voice and not a model, so this is not a debate yet. Set ANTHROPIC_API_KEY, \
-    OPENAI_API_KEY or another vendor's key where roundtable starts; or run `roundtable models fetch` for a small \
-    model on this machine; or start with `--model host`, and your assistant speaks for the agents.";
+const NO_MODEL: &str = "No model is configured, so this answer is scripted and is not a debate. The operator \
+    of the server can set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key; install the local model with \
+    `roundtable models fetch`; or start the server with `--model host`, so that the model of an MCP client answers.";
 
 #[async_trait]
 impl Model for Placeholder {

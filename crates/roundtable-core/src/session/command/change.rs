@@ -31,7 +31,7 @@ fn checked(title: &str) -> Result<String, Reject> {
         return Ok(title.to_owned());
     }
     let what = format!(
-        "a title has 1 to {MAX_TITLE} characters on one line; this one has {length} characters"
+        "a title must have 1 to {MAX_TITLE} characters on one line; this one has {length}"
     );
     Err(Reject::Invalid { what })
 }

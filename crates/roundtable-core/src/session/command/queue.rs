@@ -51,7 +51,7 @@ impl Session {
         };
         Err(Reject::Invalid {
             what: format!(
-                "message {message_id} cannot be {what}: round {number} has opened with it; {hint}"
+                "message {message_id} cannot be {what}: its round {number} has started; {hint}"
             ),
         })
     }
@@ -61,7 +61,7 @@ fn not_waiting(message_id: &str, what: &str) -> Reject {
     let shown: String = message_id.chars().take(80).collect();
     Reject::Invalid {
         what: format!(
-            "message {shown} cannot be {what}: it does not wait; only a message whose round has not opened can be"
+            "message {shown} cannot be {what}: it is not queued"
         ),
     }
 }

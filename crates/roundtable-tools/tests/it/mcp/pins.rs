@@ -15,7 +15,7 @@ async fn s11_nothing_is_offered_before_it_is_approved() {
     assert_eq!(sources.reports().len(), 12);
     assert!(
         lines(&sources)
-            .contains(&"\"echo\" of MCP server \"bad\" is new and waits for approval".to_owned())
+            .contains(&"\"echo\" of MCP server \"bad\" is new and needs approval".to_owned())
     );
     sources.shutdown().await;
 }

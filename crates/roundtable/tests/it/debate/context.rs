@@ -127,7 +127,7 @@ async fn r000_7_r000_8_going_on_without_the_answers_is_refused_to_the_letter_and
     assert_eq!(
         refused.to_string(),
         format!(
-            "Cannot continue: 2 required context request(s) pending.\n\nYou MUST provide contextResults for these requests:\n{}\n{}\n\nUse WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.",
+            "Cannot continue: 2 required context request(s) pending.\n\nYou MUST provide contextResults for these requests:\n{}\n{}\n\nAnswer these requests, then continue the session.",
             lines[0].1, lines[1].1
         )
     );

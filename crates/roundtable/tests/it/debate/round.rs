@@ -191,7 +191,7 @@ async fn a_round_that_had_no_budget_is_run_again_with_more() {
     let debate = debate.start().await.unwrap();
     let first = debate.wait(1).await.unwrap();
     assert_eq!(first.standing, Standing::Failed);
-    assert_eq!(first.responses[0].failure(), Some("its budget of calls was spent"));
+    assert_eq!(first.responses[0].failure(), Some("its budget of calls is exhausted"));
     let more = ContinueRequest { budget: Some(budget(20)), ..ContinueRequest::default() };
     debate.continue_round(more).await.unwrap();
     assert_eq!(debate.wait(1).await.unwrap().standing, Standing::Completed);

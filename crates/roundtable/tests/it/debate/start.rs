@@ -137,7 +137,7 @@ async fn a_spent_budget_ends_turns_and_the_debate_says_so() {
     let first = debate.wait(1).await.unwrap();
     let failures: Vec<_> =
         first.responses.iter().filter_map(|response| response.failure()).collect();
-    assert_eq!(failures, ["its budget of calls was spent"]);
+    assert_eq!(failures, ["its budget of calls is exhausted"]);
     assert_eq!(debate.record().await.unwrap().rounds[0].outcome, Some(RoundOutcome::Completed));
     engine.shutdown().await;
 }
