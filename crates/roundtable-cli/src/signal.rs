@@ -102,7 +102,7 @@ mod tests {
         let call = CutCall { session, agent: Some("Ann".to_owned()), target };
         assert_eq!(
             told("stopped at once", std::slice::from_ref(&call)),
-            "stopped at once; cut off:\n  ses_1: call of tool slow for Ann\n\
+            "stopped at once; interrupted:\n  ses_1: call of tool slow for Ann\n\
              Their sessions continue in the next process that opens them."
         );
         let many = told("stopped at once", &vec![call; LISTED + 2]);

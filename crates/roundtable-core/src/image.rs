@@ -36,9 +36,7 @@ pub enum BadImage {
         found: String,
     },
     /// Not Base64.
-    #[error(
-        "the image is not valid Base64; use the standard alphabet with padding"
-    )]
+    #[error("the image is not valid Base64; use the standard alphabet with padding")]
     NotBase64,
     /// Its bytes are of another kind than it says.
     #[error("the image is declared as {said}, but its bytes are {found}")]
@@ -49,9 +47,7 @@ pub enum BadImage {
         found: String,
     },
     /// Its address is none that a provider fetches.
-    #[error(
-        "invalid image URL \"{address}\"; use https:// or http://, or send the bytes"
-    )]
+    #[error("invalid image URL \"{address}\"; use https:// or http://, or send the bytes")]
     Address {
         /// The address, shortened.
         address: String,
@@ -184,6 +180,6 @@ mod tests {
         let png = Image::from_bytes(PNG).unwrap();
         let ImageSource::Base64(data) = &png.source else { panic!("{png:?}") };
         let refused = image(data).check().unwrap_err().to_string();
-        assert_eq!(refused, "the picture says that it is image/jpeg, but its bytes are image/png");
+        assert_eq!(refused, "the image is declared as image/jpeg, but its bytes are image/png");
     }
 }

@@ -56,9 +56,7 @@ pub enum Reject {
         what: String,
     },
     /// An id that a client chose cannot be used.
-    #[error(
-        "invalid id \"{id}\"; use letters, digits, \"_\" and \"-\", at most 64 characters"
-    )]
+    #[error("invalid id \"{id}\"; use letters, digits, \"_\" and \"-\", at most 64 characters")]
     BadId {
         /// The id.
         id: String,
@@ -70,7 +68,9 @@ pub enum Reject {
         agent: AgentId,
     },
     /// The log holds events of a newer version.
-    #[error("this session was written by a newer version; update roundtable to continue it (reading works)")]
+    #[error(
+        "this session was written by a newer version; update roundtable to continue it (reading works)"
+    )]
     Newer,
     /// A result arrived for something that has ended: cancelled, timed out or done elsewhere.
     #[error("{what} has already ended; this result is not recorded")]

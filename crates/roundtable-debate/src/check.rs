@@ -19,10 +19,7 @@ impl Rules {
         check_topic(&opening.topic)?;
         let seats = &opening.settings.seats;
         if !SEATS.contains(&seats.len()) {
-            return Err(format!(
-                "a debate needs 2 to 10 agents; this one has {}",
-                seats.len()
-            ));
+            return Err(format!("a debate needs 2 to 10 agents; this one has {}", seats.len()));
         }
         let judges = [("analyst", &self.analyst), ("chair", &self.chair)];
         for (what, judge) in judges {
@@ -57,16 +54,14 @@ impl Record {
     pub(crate) fn check(&self) -> Result<(), String> {
         check_topic(&self.topic)?;
         if self.members.is_empty() || self.members.len() > MOST || self.rounds.len() > MOST {
-            return Err(format!("a record must have 1 to {MOST} members and at most {MOST} rounds"));
+            return Err(format!(
+                "a record must have 1 to {MOST} members and at most {MOST} rounds"
+            ));
         }
         let known = |agent: &AgentId| self.member(agent).is_some();
         for (index, round) in self.rounds.iter().enumerate() {
             if round.number as usize != index + 1 {
-                return Err(format!(
-                    "found round {} instead of round {}",
-                    round.number,
-                    index + 1
-                ));
+                return Err(format!("found round {} instead of round {}", round.number, index + 1));
             }
             if round.outcome.is_none() {
                 return Err(format!(

@@ -67,7 +67,9 @@ impl Response {
             Some(TurnOutcome::Exhausted { budget }) if self.position.position.is_empty() => {
                 Some(match budget {
                     roundtable_core::budget::Exhausted::Calls => "its budget of calls is exhausted",
-                    roundtable_core::budget::Exhausted::Tokens => "its budget of tokens is exhausted",
+                    roundtable_core::budget::Exhausted::Tokens => {
+                        "its budget of tokens is exhausted"
+                    }
                     roundtable_core::budget::Exhausted::Cost => "its budget of money is exhausted",
                     roundtable_core::budget::Exhausted::Time => "it timed out",
                 })

@@ -120,8 +120,10 @@ impl Record {
         let bare = responses
             .iter()
             .all(|response| response.citations.is_empty() && response.tools.is_empty());
-        (responses.len() > 1 && measure.agreement >= 0.9 && responses.iter().all(sure) && bare).then(|| {
-            "All agents agree with high confidence, but none cited a source: verify the result.".to_owned()
-        })
+        (responses.len() > 1 && measure.agreement >= 0.9 && responses.iter().all(sure) && bare)
+            .then(|| {
+                "All agents agree with high confidence, but none cited a source: verify the result."
+                    .to_owned()
+            })
     }
 }

@@ -153,9 +153,7 @@ impl Program for Debate {
         let counts = |mark: &&Mark| mark.active && mark.outcome == Some(RoundOutcome::Completed);
         let last = now.session.marks.iter().filter(counts).max_by_key(|mark| mark.number);
         let Some(mark) = last else {
-            return Err(invalid(
-                "no round is finished yet; run a round before the synthesis",
-            ));
+            return Err(invalid("no round is finished yet; run a round before the synthesis"));
         };
         let stages = vec![Purpose::Synthesise.stage([agent])];
         let (number, take) = (mark.number, mark.take);

@@ -183,9 +183,7 @@ impl Told<'_> {
                 self.push_failed(&mut text, &panel);
                 let _ = write!(text, "Analyze round {}.", self.round.number());
             }
-            Purpose::Synthesise => {
-                text.push_str("\nSummarize the debate above.")
-            }
+            Purpose::Synthesise => text.push_str("\nSummarize the debate above."),
         }
         text.trim_end().to_owned()
     }

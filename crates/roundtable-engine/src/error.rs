@@ -19,9 +19,7 @@ pub enum EngineError {
     #[error(transparent)]
     Lease(#[from] LeaseError),
     /// The id was used for another command.
-    #[error(
-        "command id {id} was already used with other content; use a new id"
-    )]
+    #[error("command id {id} was already used with other content; use a new id")]
     CommandReused {
         /// The id.
         id: CommandId,

@@ -42,9 +42,8 @@ impl Shape {
     /// [`ModelError::BadRequest`] when the schema is none.
     pub fn choose(request: &ModelRequest, profile: &Profile) -> Result<Self, ModelError> {
         let Some(output) = &request.output else { return Ok(Self::Free) };
-        let validator = jsonschema::validator_for(&output.schema).map_err(|error| {
-            ModelError::BadRequest(format!("invalid output schema: {error}"))
-        })?;
+        let validator = jsonschema::validator_for(&output.schema)
+            .map_err(|error| ModelError::BadRequest(format!("invalid output schema: {error}")))?;
         let mode = mode(request, profile, &output.schema);
         let taken = request.tools.iter().any(|tool| tool.name == output.name);
         let name = if taken { format!("{}_output", output.name) } else { output.name.clone() };
@@ -75,10 +74,7 @@ impl Shape {
     /// What the model is told, if it is only told.
     pub fn instruction(&self) -> Option<String> {
         let held = self.held(OutputMode::Instruction)?;
-        Some(format!(
-            "Answer only with JSON that matches this JSON Schema:\n{}",
-            held.schema
-        ))
+        Some(format!("Answer only with JSON that matches this JSON Schema:\n{}", held.schema))
     }
 
     fn held(&self, mode: OutputMode) -> Option<&Held> {

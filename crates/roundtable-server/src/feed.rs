@@ -41,8 +41,7 @@ impl Position {
         let digits = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
         let seq = seq.parse().ok().filter(|_| digits).map(Seq);
         let (Some(session), Some(seq)) = (session, seq) else {
-            let what =
-                "invalid event position; send the id of the last event that you received, unchanged";
+            let what = "invalid event position; send the id of the last event that you received, unchanged";
             return Err(Problem::bad_request("malformed_position", what));
         };
         Ok(Self { session, seq })

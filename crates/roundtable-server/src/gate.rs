@@ -63,7 +63,8 @@ impl Gate {
             };
         };
         if !self.is_listed(origin) && !is_same_origin(origin, &host) {
-            let what = "origin not allowed; add it to `origins` under [server] in the configuration";
+            let what =
+                "origin not allowed; add it to `origins` under [server] in the configuration";
             return refuse("origin", what);
         }
         Ok(())

@@ -68,7 +68,9 @@ fn text(prompt: &RenderedPrompt) -> String {
     let mut parts: Vec<String> = prompt.messages.iter().map(part).collect();
     if let Some(output) = &prompt.output {
         let schema = &output.schema;
-        parts.push(format!("# The form of your answer\n\nAnswer only with JSON that matches this schema:\n{schema}"));
+        parts.push(format!(
+            "# The form of your answer\n\nAnswer only with JSON that matches this schema:\n{schema}"
+        ));
     }
     parts.join("\n\n")
 }

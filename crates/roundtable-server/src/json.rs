@@ -37,7 +37,9 @@ pub(crate) async fn read(
         }
         Err(_) => {
             let most = limits.body_time.as_secs_f32();
-            let what = format!("the request body did not arrive within {most} s; send it again without pauses");
+            let what = format!(
+                "the request body did not arrive within {most} s; send it again without pauses"
+            );
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", what))
         }
     }
@@ -54,10 +56,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
     let value = Level(MAX_LEVELS).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     value.map_err(|error| {
-        Problem::bad_request(
-            "json",
-            format!("invalid JSON in the request body: {error}"),
-        )
+        Problem::bad_request("json", format!("invalid JSON in the request body: {error}"))
     })
 }
 

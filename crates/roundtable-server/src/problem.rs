@@ -64,8 +64,7 @@ impl Problem {
     /// An unknown session, a session of another caller, or an invalid id.
     pub fn no_session(session: &str) -> Self {
         let shown: String = session.chars().filter(|c| !c.is_control()).take(64).collect();
-        let what =
-            format!("session {shown} was not found; list the sessions to find its id");
+        let what = format!("session {shown} was not found; list the sessions to find its id");
         Self::not_found(what)
     }
 

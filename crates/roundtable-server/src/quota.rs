@@ -184,19 +184,19 @@ impl App {
         let holdings = holdings.map_err(roundtable::driver::EngineError::from)?;
         let sessions = quota.sessions.filter(|_| begin == Begin::Session);
         let checks = [
-            (
-                "running_rounds",
-                quota.running_rounds,
-                holdings.running,
-                "wait until a round ends",
-            ),
+            ("running_rounds", quota.running_rounds, holdings.running, "wait until a round ends"),
             (
                 "sessions",
                 sessions,
                 holdings.sessions,
                 "continue an existing session, or ask the operator for a higher limit",
             ),
-            ("stored_bytes", quota.stored_bytes, holdings.bytes, "ask the operator for a higher limit"),
+            (
+                "stored_bytes",
+                quota.stored_bytes,
+                holdings.bytes,
+                "ask the operator for a higher limit",
+            ),
         ];
         for (name, limit, held, hint) in checks {
             if let Some(limit) = limit.filter(|limit| held >= *limit) {
@@ -260,9 +260,7 @@ fn daily(scope: Scope, limit: Exhausted, limits: Limits, day: Day) -> Problem {
     };
     let (word, ends) = (limit.word(), day.end());
     let whose = scope.word();
-    let what = format!(
-        "daily limit reached: {word} of this {whose} ({name}); retry after {ends}"
-    );
+    let what = format!("daily limit reached: {word} of this {whose} ({name}); retry after {ends}");
     limited(scope, name, what).with("allowed", allowed).with("ends", ends.to_string())
 }
 

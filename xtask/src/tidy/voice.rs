@@ -186,7 +186,9 @@ mod tests {
     #[test]
     fn only_whole_words_are_found() {
         let path = "docs/guides/a.md";
-        assert!(found(path, "Recommended amendments: 3. It is no longer there is no round.").is_empty());
+        assert!(
+            found(path, "Recommended amendments: 3. It is no longer there is no round.").is_empty()
+        );
         assert_eq!(found(path, "This is no number.").len(), 1);
         assert_eq!(found(path, "Our behaviour.").len(), 1);
         assert_eq!(found(path, "This works, too.").len(), 1);

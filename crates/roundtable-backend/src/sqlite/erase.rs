@@ -47,16 +47,16 @@ impl std::fmt::Display for EraseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Log(error) => error.fmt(f),
-            Self::Busy => f.write_str("a round is running; stop it or wait for its end, then erase"),
+            Self::Busy => {
+                f.write_str("a round is running; stop it or wait for its end, then erase")
+            }
             Self::NotFound => f.write_str("no such session"),
-            Self::NotOwn { seq } => write!(
-                f,
-                "event {seq} belongs to the parent session; erase it there"
-            ),
-            Self::NotWords { seq, kind } => write!(
-                f,
-                "event {seq} ({kind}) contains no text to erase; it is kept"
-            ),
+            Self::NotOwn { seq } => {
+                write!(f, "event {seq} belongs to the parent session; erase it there")
+            }
+            Self::NotWords { seq, kind } => {
+                write!(f, "event {seq} ({kind}) contains no text to erase; it is kept")
+            }
         }
     }
 }

@@ -121,7 +121,8 @@ fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
             Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
             Ok(mode) => {
                 let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
-                let what = format!("this file system supports only the journal mode {mode}, not WAL");
+                let what =
+                    format!("this file system supports only the journal mode {mode}, not WAL");
                 return Err(rusqlite::Error::SqliteFailure(code, Some(what)));
             }
             Err(error) if is_busy(&error) && wait_a_moment(times) => times += 1,

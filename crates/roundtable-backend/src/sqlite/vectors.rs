@@ -196,9 +196,8 @@ fn payload(connection: &Connection, number: i64, key: &str) -> Result<serde_json
     let text: String = statement
         .query_row(params![number, key], |row| row.get(0))
         .map_err(|error| unavailable(&error))?;
-    serde_json::from_str(&text).map_err(|_| {
-        LogError::Unavailable(format!("the payload of vector \"{key}\" is damaged"))
-    })
+    serde_json::from_str(&text)
+        .map_err(|_| LogError::Unavailable(format!("the payload of vector \"{key}\" is damaged")))
 }
 
 fn put(connection: &Connection, space: &str, scope: &str, lines: &[Line]) -> Result<(), LogError> {

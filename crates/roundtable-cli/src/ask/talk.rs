@@ -188,7 +188,9 @@ fn find_end(live: &Live, message_id: &str) -> Option<End> {
     }
     let own = |round: &&RoundRecord| round.context.message_id() == message_id;
     let Some(round) = live.window.rounds().rev().find(own) else {
-        return Some(End::Failed { error: "the session ended before the message was answered".to_owned() });
+        return Some(End::Failed {
+            error: "the session ended before the message was answered".to_owned(),
+        });
     };
     round.outcome?;
     Some(match round.turns.last().and_then(|turn| failure(turn.outcome.as_ref()?)) {

@@ -31,9 +31,7 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
         return Ok(ExitCode::SUCCESS);
     }
     if config.config.is_some() {
-        bail!(
-            "`config trust` applies to ./{NAME}; a file passed with --config needs no trust"
-        );
+        bail!("`config trust` applies to ./{NAME}; a file passed with --config needs no trust");
     }
     let source = project();
     let content = source.read()?;

@@ -57,8 +57,7 @@ impl Config {
         let known = self.catalog.vendors();
         for name in self.file.providers.keys().filter(|name| !known.contains_key(*name)) {
             let hint = hint(name, known.keys().map(String::as_str));
-            let what =
-                format!("unknown vendor \"{name}\"; a custom vendor needs `wire`{hint}");
+            let what = format!("unknown vendor \"{name}\"; a custom vendor needs `wire`{hint}");
             self.note(Key::of(["providers", name]), what, found);
         }
     }

@@ -9,7 +9,6 @@ mod report;
 mod show;
 mod speaking;
 mod words;
-mod wrap;
 
 use std::process::ExitCode;
 

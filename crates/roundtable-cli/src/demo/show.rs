@@ -1,5 +1,6 @@
 //! What the demonstration prints. Nothing here decides anything.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 
@@ -17,6 +18,7 @@ use crate::approval::HOW_TO_ANSWER;
 use crate::config::Config;
 use crate::out;
 use crate::trace::Trace;
+use crate::wrap::{Wrap, width_of};
 
 pub(super) struct Show {
     json: bool,
@@ -29,6 +31,8 @@ pub(super) struct Show {
     shown: BTreeSet<ContextRequestId>,
     /// How deep the open turns are nested.
     depth: usize,
+    /// Breaks texts between words, on a terminal.
+    wrap: RefCell<Option<Wrap>>,
 }
 
 impl Show {
@@ -40,6 +44,9 @@ impl Show {
             names: BTreeMap::new(),
             shown: BTreeSet::new(),
             depth: 0,
+            wrap: RefCell::new(
+                width_of(&console::Term::stdout()).map(|width| Wrap::new(width, "")),
+            ),
         }
     }
 
@@ -90,6 +97,9 @@ impl Show {
     pub fn typed(&self, line: Option<&str>) {
         if !std::io::stdin().is_terminal() {
             self.given(line.unwrap_or("(nobody answered)"));
+        } else if let Some(wrap) = &mut *self.wrap.borrow_mut() {
+            // The key that ends an answer ends the line.
+            wrap.begin_line();
         }
     }
 
@@ -205,8 +215,13 @@ impl Show {
 
     /// Words for people; a program that reads JSON gets none.
     fn say(&self, text: &str) {
-        if !self.json {
-            put(&out::plain(text));
+        if self.json {
+            return;
+        }
+        let text = out::plain(text);
+        match &mut *self.wrap.borrow_mut() {
+            Some(wrap) => put(&wrap.push(&text)),
+            None => put(&text),
         }
     }
 }

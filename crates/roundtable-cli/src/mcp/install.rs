@@ -74,7 +74,7 @@ pub(super) fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode
         .with_context(|| by_hand(&file, options.client, &entry))?;
     if options.dry_run {
         out::put(&new)?;
-        eprintln!("Dry run. This would be written to {}:", file.display());
+        eprintln!("Dry run: nothing was written to {}.", file.display());
         return Ok(ExitCode::SUCCESS);
     }
     if old.as_deref() == Some(new.as_str()) {

@@ -63,7 +63,8 @@ impl Fetch<'_> {
         for packager in self.packagers {
             let scratch = Scratch::new(self.directory)?;
             let path = scratch.0.join(REQUIREMENTS);
-            std::fs::write(&path, wheel.requirement()).context("cannot write the list of packages")?;
+            std::fs::write(&path, wheel.requirement())
+                .context("cannot write the list of packages")?;
             let mut look = || self.progress.at(bytes_in(&scratch.0));
             let tried = packager.run(&scratch.0, self.without, &mut look);
             let taken = match tried {

@@ -48,7 +48,8 @@ impl Package {
             }
             Self::Archive(archive) => {
                 let inside = archive.by_name(wanted.path);
-                let inside = inside.with_context(|| format!("{} is missing in the package", wanted.path))?;
+                let inside =
+                    inside.with_context(|| format!("{} is missing in the package", wanted.path))?;
                 if !inside.is_file() || inside.is_symlink() {
                     bail!("{} in the package is not a regular file", wanted.path);
                 }

@@ -133,9 +133,9 @@ mod tests {
     fn whoever_runs_the_server_hears_of_every_change_and_of_what_they_asked_for() {
         let same = Replaced { added: 0, revoked: 0, left: 2 };
         assert_eq!(told(same, false, false), "");
-        assert_eq!(told(same, false, true), "The access tokens are the same; there are 2.\n");
+        assert_eq!(told(same, false, true), "The access tokens are unchanged: 2.\n");
         let other = Replaced { added: 1, revoked: 2, left: 1 };
-        assert_eq!(told(other, false, false), "Access tokens: 1 new, 2 revoked, 1 in all.\n");
+        assert_eq!(told(other, false, false), "Access tokens: 1 new, 2 revoked, 1 in total.\n");
         let none = Replaced { added: 0, revoked: 2, left: 0 };
         assert!(told(none, false, false).contains("nobody may call now"));
         let never = Replaced { added: 0, revoked: 0, left: 0 };

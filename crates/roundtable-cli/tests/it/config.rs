@@ -192,14 +192,14 @@ value = "short"
 "#;
     insta::assert_snapshot!(check(text).refused(), @r#"
     error: roundtable.toml:4: defaults.agent: unknown agent "eva"; did you mean "eve"?
-      roundtable.toml:5: providers.opnai: no vendor is called "opnai", and one of your own needs wire; did you mean "openai"?
-      roundtable.toml:7: models.quick: openai needs a key; set OPENAI_API_KEY
-      roundtable.toml:9: models.empty: "empty" stands for no model; add model = "vendor/model"
+      roundtable.toml:5: providers.opnai: unknown vendor "opnai", and one of your own needs wire; did you mean "openai"?
+      roundtable.toml:7: models.quick: openai needs an API key; set OPENAI_API_KEY
+      roundtable.toml:9: models.empty: "empty" has no model; set model = "vendor/model"
       roundtable.toml:11: agents.ada.model: unknown model "quik"; use vendor/model, or a name from [models]; did you mean "quick"?
       roundtable.toml:12: agents.ada.tools.1: unknown tool "fact_chek"; did you mean "fact_check"?; `roundtable tools` lists all tools
       roundtable.toml:12: agents.ada.tools.2: fetch_url is disabled; set enabled = true under [tools.fetch_url]
       roundtable.toml:12: agents.ada.tools.4: unknown MCP server "doc"; did you mean "docs"?
-      roundtable.toml:15: agents.eve.model: no vendor is called "anthropc"; did you mean "anthropic"?
+      roundtable.toml:15: agents.eve.model: unknown vendor "anthropc"; did you mean "anthropic"?
       roundtable.toml:17: mcp.docs: set command = "PROGRAM" or url = "URL"
       roundtable.toml:18: mcp.docs.env_from.0: NOT_SET is not set
       roundtable.toml:19: token.0: NOT_SET is not set
@@ -452,7 +452,7 @@ fn a_variable_that_the_file_names_is_used_instead_of_the_usual_one() {
     let both = [("TEAM_KEY", "a"), ("OPENAI_API_KEY", "b")];
     assert_eq!(value(&home, &both, &[], "providers.openai.key"), pair("***", "TEAM_KEY"));
     let err = home.run_with(&[("OPENAI_API_KEY", "b")], &["ask", "hi", "--model", "openai/x"]);
-    assert_eq!(err.refused(), "error: --model: openai needs a key; set TEAM_KEY\n");
+    assert_eq!(err.refused(), "error: --model: openai needs an API key; set TEAM_KEY\n");
 }
 
 #[test]
@@ -466,7 +466,11 @@ fn the_example_makes_sense_and_an_engine_can_be_built_from_it() {
     let out = home.run_with(&key, &["config", "check", "--config", example]).ok();
     assert!(out.ends_with(":10)\n"), "{out}");
     let ran = home.run_with(&key, &["ask", "Hi", "--model", "scripted", "--config", example]);
-    assert_eq!(ran.out, "Scripted answer: no model was called. Your message: User: Hi\n", "{}", ran.err);
+    assert_eq!(
+        ran.out, "Scripted answer: no model was called. Your message: User: Hi\n",
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

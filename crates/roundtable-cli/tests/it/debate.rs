@@ -121,7 +121,7 @@ fn a_debate_is_told_round_by_round_with_what_it_came_to_and_what_it_cost() {
 
     The debate is over: all rounds are done.
     Recommendation: proceed (the panel agrees (0.80))
-    What the debate added: agreement went from 0.30 to 0.80; votes went from 1 YES, 1 NO to 2 YES; Ada, Ben (NO to YES) changed position (for 3 model calls, 81 tokens, cost unknown).
+    Effect of the debate: agreement changed from 0.30 to 0.80; votes changed from 1 YES, 1 NO to 2 YES; Ada, Ben (NO to YES) changed position (for 3 model calls, 81 tokens, cost unknown).
     Total: 6 model calls, 162 tokens, cost unknown
     ");
     let data = home.path().display().to_string();
@@ -388,7 +388,7 @@ fn a_debate_in_which_nobody_can_answer_says_why_and_what_to_do() {
     let ran = home(&provider).run_with(&[], &DEBATE);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     assert!(ran.out.contains("(no answer: "), "{}", ran.out);
-    let kept = "error: no answer: vllm/m: the provider refused the key: no";
+    let kept = "error: no answer: vllm/m: the provider rejected the API key: no";
     assert!(
         ran.err.contains(kept) && ran.err.contains("your message is saved; retry with "),
         "{}",

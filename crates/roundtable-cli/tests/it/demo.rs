@@ -222,7 +222,8 @@ fn r000_7_r000_8_demo_context_refuses_to_go_on_with_the_exact_text_until_there_i
     let mut child = home.start(&["demo", "context", "--pace", "0"]);
     child.stdin.take().unwrap().write_all(b"Two of five\n").unwrap();
     let out = finish(child).ok();
-    let (_, refused) = out.split_once("\nThe next round cannot start without an answer:\n").unwrap();
+    let (_, refused) =
+        out.split_once("\nThe next round cannot start without an answer:\n").unwrap();
     insta::assert_snapshot!(steady(refused.split_once("\nThe log of ").unwrap().0), @r"
 
       | Cannot continue: 1 required context request(s) pending.

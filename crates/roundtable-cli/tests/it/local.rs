@@ -61,7 +61,12 @@ fn a_debate_on_the_local_model_reads_well_and_its_minutes_say_who_spoke() {
     let home = home();
     let ran = run(&home, &["--mode", "collaborative"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.err.matches("Demo model: do not rely on its answers").count(), 1, "once: {}", ran.err);
+    assert_eq!(
+        ran.err.matches("Demo model: do not rely on its answers").count(),
+        1,
+        "once: {}",
+        ran.err
+    );
     assert!(ran.err.starts_with("Model: local/smollm2-135m (set by --model)\n"));
     for heading in ["Ada · synthesizer · local", "Ben · analyst · local"] {
         assert!(

@@ -115,11 +115,7 @@ fn a_wide_terminal_has_lines_that_are_pleasant_to_read() {
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
     let widest = panels.lines().map(|line| line.chars().count()).max().unwrap();
     assert!((61..=100).contains(&widest), "{widest}: {panels}");
-    assert!(
-        panels.contains(
-            "\n│ Scripted answer of Proponent: no model was called.\n└"
-        )
-    );
+    assert!(panels.contains("\n│ Scripted answer of Proponent: no model was called.\n└"));
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_row_that_is_not_what_the_log_says_is_found() {
     Checked 2 sessions and 108 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE session SET head = 'many' WHERE number = SESSION"), @r"
-    the file: the row of session number 1 cannot be read: Invalid column type Text at index: 1, name: head
+    the file: invalid row of session number 1: Invalid column type Text at index: 1, name: head
     Checked 2 sessions and 54 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE session SET id = 'x' WHERE number = SESSION"), @r"
@@ -113,12 +113,12 @@ fn a_row_that_is_not_what_the_log_says_is_found() {
 fn an_origin_that_is_none_is_found_and_followed_nowhere() {
     let itself = "UPDATE session SET parent = id, parent_seq = 20 WHERE number = SESSION";
     insta::assert_snapshot!(found(itself), @r"
-    FIRST at event 20: it comes from FIRST, which comes from it
+    FIRST at event 20: its parent FIRST is also its child
     Checked 2 sessions and 54 events: 1 damage found.
     ");
     let gone = "UPDATE session SET parent = 'ses_gone', parent_seq = 20 WHERE number = SESSION";
     insta::assert_snapshot!(found(gone), @r"
-    FIRST at event 20: it comes from ses_gone, which is not there
+    FIRST at event 20: its parent ses_gone is missing
     Checked 2 sessions and 54 events: 1 damage found.
     ");
 }

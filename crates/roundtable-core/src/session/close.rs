@@ -121,7 +121,9 @@ impl Session {
             id: request.clone(),
             agent: turn.agent.clone(),
             query: format!("Did the call of {} ({}) take effect?", call.name, call.id),
-            reason: format!("The call started, and {why}. Do not repeat it without knowing its outcome."),
+            reason: format!(
+                "The call started, and {why}. Do not repeat it without knowing its outcome."
+            ),
             priority: Priority::Required,
             about: About::Outcome {
                 tool_call: call.id.clone(),

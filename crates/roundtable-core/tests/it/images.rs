@@ -74,7 +74,7 @@ fn what_cannot_be_shown_is_refused_and_nothing_changes() {
         (
             Some("This?"),
             vec![png(), png(), png(), png(), png()],
-            "the pictures of a message may have 100 bytes at most as Base64, not 120; make them smaller, or send their addresses",
+            "the images of a message have 120 bytes as Base64; the limit is 100. Use smaller images, or send URLs",
         ),
     ];
     for (text, images, why) in refusals {

@@ -94,10 +94,9 @@ impl Policy for DevilsAdvocate {
                 "Is my stance YES?",
                 "Would someone who doubts it find this the best case for YES?",
             ],
-            Some(Stance::No) => vec![
-                "Is my stance NO?",
-                "Would someone in favor have to answer this first?",
-            ],
+            Some(Stance::No) => {
+                vec!["Is my stance NO?", "Would someone in favor have to answer this first?"]
+            }
             _ => vec![
                 "Is my stance NEUTRAL?",
                 "Did I weigh arguments by their strength and not by their number?",

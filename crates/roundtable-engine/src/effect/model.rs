@@ -79,9 +79,7 @@ impl ModelCall {
         let clock = self.engine.parts().clock.clone();
         let started = clock.now();
         let Some(model) = &self.model else {
-            return Err(ModelError::BadRequest(
-                "the model is no longer registered".to_owned(),
-            ));
+            return Err(ModelError::BadRequest("the model is no longer registered".to_owned()));
         };
         let overheard = self.overhear(&mut request);
         let mut stream = model.stream(&request).await?;
@@ -144,7 +142,9 @@ impl ModelCall {
             *arrived = bytes as u64;
             let most = self.engine.parts().config.max_reply_bytes;
             if bytes > most {
-                return Err(ModelError::Broken(format!("the response is larger than {most} bytes")));
+                return Err(ModelError::Broken(format!(
+                    "the response is larger than {most} bytes"
+                )));
             }
         }
         Err(ModelError::Broken("the response is incomplete".to_owned()))

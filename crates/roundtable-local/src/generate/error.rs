@@ -17,7 +17,9 @@ pub enum StartError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GenerateError {
     /// The prompt leaves no room for an answer.
-    #[error("the prompt has {tokens} tokens; the limit for prompt and answer is {limit}. Shorten it")]
+    #[error(
+        "the prompt has {tokens} tokens; the limit for prompt and answer is {limit}. Shorten it"
+    )]
     TooLong {
         /// How many it has, at least.
         tokens: usize,

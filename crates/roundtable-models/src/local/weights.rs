@@ -160,7 +160,7 @@ mod tests {
             let told = ABC.check(path).map_err(|error| error.to_string()).unwrap_err();
             told.replace(&directory.path().display().to_string(), "…")
         };
-        assert_eq!(told(&path), "…/abc is not there; `roundtable models fetch` gets it");
+        assert_eq!(told(&path), "…/abc is not installed; run `roundtable models fetch`");
         assert!(told(directory.path()).starts_with("… is not there"));
         std::fs::write(&path, "ab").unwrap();
         assert!(told(&path).starts_with("…/abc has 2 bytes instead of 3; "));

@@ -41,7 +41,9 @@ impl Calls {
         self.seen += 1;
         let limit = self.caps.tool_calls;
         if self.seen > limit {
-            return Err(ModelError::Broken(format!("the response requests more than {limit} tool calls")));
+            return Err(ModelError::Broken(format!(
+                "the response requests more than {limit} tool calls"
+            )));
         }
         Ok(())
     }

@@ -79,7 +79,9 @@ impl Crashes {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
     /// A living node owns it.
-    #[error("the session is owned by {node}; send the command there, or wait until it releases the lease")]
+    #[error(
+        "the session is owned by {node}; send the command there, or wait until it releases the lease"
+    )]
     Held {
         /// That node.
         node: NodeId,

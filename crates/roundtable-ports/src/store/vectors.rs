@@ -117,7 +117,8 @@ const LONGEST: f32 = 1e9;
 fn check_vector(space: &Space, vector: &[f32]) -> Result<(), VectorsError> {
     let (found, wanted) = (vector.len(), space.dimension());
     if found != wanted {
-        let what = format!("vectors of {} must have {wanted} dimensions, not {found}", space.name());
+        let what =
+            format!("vectors of {} must have {wanted} dimensions, not {found}", space.name());
         return Err(VectorsError::Refused(what));
     }
     // Anything that is no number makes the sum none, and no comparison with it is true.

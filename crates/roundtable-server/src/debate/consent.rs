@@ -41,7 +41,7 @@ impl Caller {
             return Ok(());
         };
         let what = format!(
-            "Request {} has to be decided by a person; nothing was recorded. {}",
+            "Request {} must be decided by a person; nothing was recorded. {}",
             request.id,
             ways(&state.id)
         );

@@ -12,10 +12,8 @@ impl Caller {
     /// What to do after an answer with this status.
     pub fn next_step(self, findings: &Findings, status: Status) -> String {
         let (session, number) = (&findings.session, findings.number);
-        let (next, again) = (
-            self.continuing(session, number),
-            self.continuing(session, number.saturating_sub(1)),
-        );
+        let (next, again) =
+            (self.continuing(session, number), self.continuing(session, number.saturating_sub(1)));
         match status {
             Status::Running => {
                 format!("The round is still running. To get its result, {again}.")
@@ -27,7 +25,9 @@ impl Caller {
             Status::NeedsTurn => format!(
                 "An agent uses your own model. Answer turn.prompt as that agent. Then {again}, turnToken and contribution."
             ),
-            Status::Completed => format!("The debate is over. Report the decision. {}", self.afterwards(session)),
+            Status::Completed => {
+                format!("The debate is over. Report the decision. {}", self.afterwards(session))
+            }
             Status::Failed if findings.completed_because.is_some() => format!(
                 "No agent could answer in the last round, and the debate is over. The errors are in agentResponses. Fix the cause, then {}.",
                 self.starting()
@@ -55,7 +55,8 @@ impl Caller {
                 ),
             });
         }
-        let mut questions = findings.requests.iter().filter(|request| !is_decision(request)).peekable();
+        let mut questions =
+            findings.requests.iter().filter(|request| !is_decision(request)).peekable();
         if questions.peek().is_some() && !findings.open {
             let is_required = questions.any(|question| question.priority == Priority::Required);
             steps.push(if is_required {

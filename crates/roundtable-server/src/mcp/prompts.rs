@@ -39,10 +39,7 @@ const ALL: &[Entry] = &[
         name: "review-plan",
         title: "Attack a plan",
         what: "A red team attacks a plan, a blue team defends it.",
-        arguments: &[
-            ("plan", "The plan, or where to find it."),
-            ("worries", "Your concerns."),
-        ],
+        arguments: &[("plan", "The plan, or where to find it."), ("worries", "Your concerns.")],
         text: "Read the plan, then use start_roundtable with mode red-team-blue-team and put the plan itself into topic: {plan}\n\nFocus on these concerns: {worries}",
     },
     Entry {

@@ -69,9 +69,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     let transcript =
         ResourceTemplate::new(format!("{ROOT}{{sessionId}}/transcript{{?page}}"), "transcript")
             .with_title("Minutes of a debate")
-            .with_description(
-                "Transcript and result of a debate in pages, from page 1.",
-            )
+            .with_description("Transcript and result of a debate in pages, from page 1.")
             .with_mime_type("text/markdown");
     let round =
         ResourceTemplate::new(format!("{ROOT}{{sessionId}}/rounds/{{roundNumber}}"), "round")

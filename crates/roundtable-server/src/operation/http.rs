@@ -143,9 +143,8 @@ fn is_out_of_range(value: &Value) -> bool {
 /// schema refuses it.
 fn query(parts: &Parts, readings: &Readings) -> Result<Map<String, Value>, Problem> {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-    let Query(pairs) = pairs.map_err(|_| {
-        Problem::bad_request("invalid", "invalid query string; encode it as UTF-8")
-    })?;
+    let Query(pairs) = pairs
+        .map_err(|_| Problem::bad_request("invalid", "invalid query string; encode it as UTF-8"))?;
     let mut fields = Map::new();
     for (name, text) in pairs {
         let reading = readings.get(&name).copied().unwrap_or(Reading::Text);
@@ -167,8 +166,7 @@ async fn object(headers: &HeaderMap, body: Body, app: &App) -> Result<Map<String
     match json::parse(&json::read(headers, body, &app.limits).await?)? {
         Value::Object(fields) => Ok(fields),
         _ => {
-            let what =
-                "the body must be a JSON object; GET /openapi.json describes it";
+            let what = "the body must be a JSON object; GET /openapi.json describes it";
             Err(Problem::bad_request("invalid", what))
         }
     }

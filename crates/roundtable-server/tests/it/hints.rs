@@ -44,7 +44,9 @@ async fn answers(caller: &Caller, rounds: u32) -> Vec<(String, String)> {
     let id = &first["sessionId"];
     for _ in 0..rounds {
         let refused = caller.go_on(id, json!({})).await;
-        all.extend(refused.as_ref().err().map(|refused| ("refused".to_owned(), refused.error.clone())));
+        all.extend(
+            refused.as_ref().err().map(|refused| ("refused".to_owned(), refused.error.clone())),
+        );
         let request = &first["contextRequests"][0]["id"];
         let found = json!([{ "requestId": request, "success": true, "result": "A million." }]);
         match caller.go_on(id, json!({ "contextResults": found })).await {
@@ -58,7 +60,9 @@ async fn answers(caller: &Caller, rounds: u32) -> Vec<(String, String)> {
         json!({ "unknown": 1 }),
         json!({ "afterRound": "x" }),
     ] {
-        all.extend(caller.go_on(id, wrong).await.err().map(|refused| ("wrong".to_owned(), refused.error)));
+        all.extend(
+            caller.go_on(id, wrong).await.err().map(|refused| ("wrong".to_owned(), refused.error)),
+        );
     }
     let unknown = caller.go_on(&json!("ses_nobody"), json!({})).await.expect_err("a refusal");
     all.push(("unknown".to_owned(), unknown.error));
@@ -75,12 +79,18 @@ fn shown(answer: &Value) -> (String, String) {
 async fn tools(caller: &Caller) -> (Vec<String>, String) {
     let listed = caller.rpc("tools/list", json!({})).await["result"]["tools"].clone();
     let names = listed.as_array().expect("tools").iter();
-    (names.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect(), listed.to_string())
+    (
+        names.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect(),
+        listed.to_string(),
+    )
 }
 
 fn assert_free_of(hints: &[String], place: &str, text: &str) {
     for hint in hints {
-        assert!(!text.contains(hint.as_str()), "{place} has the hint {hint:?} of another transport: {text}");
+        assert!(
+            !text.contains(hint.as_str()),
+            "{place} has the hint {hint:?} of another transport: {text}"
+        );
     }
 }
 
@@ -106,7 +116,14 @@ async fn each_transport_gives_its_own_hints_in_every_answer_and_refusal() {
         }
     }
     let expected = [
-        "blank", "completed", "failed", "in_progress", "needs_context", "refused", "unknown", "wrong",
+        "blank",
+        "completed",
+        "failed",
+        "in_progress",
+        "needs_context",
+        "refused",
+        "unknown",
+        "wrong",
     ];
     assert_eq!(statuses.into_iter().collect::<Vec<_>>(), expected);
 }

@@ -104,7 +104,11 @@ impl FetchUrl {
         }
         let kind = header(&response, CONTENT_TYPE.as_str());
         if !is_text(&kind) {
-            return Err(format!("unsupported content type {}; only text can be fetched", shown(&kind)).into());
+            return Err(format!(
+                "unsupported content type {}; only text can be fetched",
+                shown(&kind)
+            )
+            .into());
         }
         let (bytes, whole) = self.read(response).await?;
         let text = if is_html(&kind) {

@@ -60,7 +60,8 @@ pub(super) fn headers(
     named: &BTreeMap<String, String>,
 ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let header = |(name, value): (&String, &String)| {
-        let key: HeaderName = name.parse().map_err(|_| format!("invalid header name \"{name}\""))?;
+        let key: HeaderName =
+            name.parse().map_err(|_| format!("invalid header name \"{name}\""))?;
         let mut value = HeaderValue::from_str(value)
             .map_err(|_| format!("invalid value of the header \"{name}\""))?;
         value.set_sensitive(true);

@@ -49,7 +49,8 @@ impl McpServer {
             && !name.contains("__")
             && !name.starts_with('_')
             && !name.ends_with('_');
-        let mistake = "a server name must have 1 to 32 lowercase letters, digits, `-` and single `_`";
+        let mistake =
+            "a server name must have 1 to 32 lowercase letters, digits, `-` and single `_`";
         (!is_name).then(|| mistake.to_owned())
     }
 }

@@ -54,9 +54,7 @@ impl McpTool {
         }
         match answer {
             Ok(CallToolResponse::Complete(done)) => Ok(result(done, self.server.max_output)),
-            Ok(_) => Err(self
-                .says("it requires a feature that is not supported")
-                .into()),
+            Ok(_) => Err(self.says("it requires a feature that is not supported").into()),
             Err(ServiceError::McpError(error)) => Err(self.says(&error.message).into()),
             Err(error) => {
                 // A connection that failed once is not trusted again.

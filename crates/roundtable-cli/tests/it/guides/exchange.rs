@@ -52,7 +52,8 @@ pub fn send(url: &str, method: &str, path: &str, headers: &[String], body: Optio
     headers.iter().for_each(|header| request.push_str(&format!("{header}\r\n")));
     if let Some(body) = body {
         let length = body.len();
-        request.push_str(&format!("content-type: application/json\r\ncontent-length: {length}\r\n"));
+        request
+            .push_str(&format!("content-type: application/json\r\ncontent-length: {length}\r\n"));
     }
     write!(stream, "{request}\r\n{}", body.unwrap_or_default()).unwrap();
     let mut answer = String::new();

@@ -103,6 +103,7 @@ impl Page {
             .replace(&self.project().display().to_string(), PROJECT)
             .replace(&home.display().to_string(), "~")
             .replace(&self.provider.address, PROVIDER)
+            .replace(&roundtable().get_program().display().to_string(), "/usr/local/bin/roundtable")
     }
 
     fn exchange(&mut self, place: &str, exchange: &Exchange) {
@@ -113,7 +114,10 @@ impl Page {
         let body = exchange.body.as_ref().map(|body| self.ids.real(body));
         let answer = send(&url, &exchange.method, &path, &headers, body.as_deref());
         let wrong = |what: String| {
-            panic!("{place}: {} {path}: {what}\n{}\n{}", exchange.method, answer.status, answer.body)
+            panic!(
+                "{place}: {} {path}: {what}\n{}\n{}",
+                exchange.method, answer.status, answer.body
+            )
         };
         if answer.status != exchange.status {
             wrong(format!("{} is shown", exchange.status));
@@ -121,7 +125,10 @@ impl Page {
         let shown: Option<Value> = serde_json::from_str(&exchange.answer).ok();
         let compared = match (shown, serde_json::from_str(&answer.body)) {
             (Some(shown), Ok(sent)) => compare::json(&shown, &sent, &mut self.ids),
-            _ => compare::texts(&exchange.answer, &self.shown(&answer.body), &mut self.ids),
+            _ => {
+                let sent = self.shown(&answer.body);
+                compare::texts(exchange.answer.trim_end(), sent.trim_end(), &mut self.ids)
+            }
         };
         compared.unwrap_or_else(wrong);
         settle(&url);

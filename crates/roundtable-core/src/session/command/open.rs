@@ -27,9 +27,8 @@ impl Session {
             return Err(invalid("rounds must be at least 1"));
         }
         let name = &opening.settings.program.name;
-        let program = programs
-            .find(name)
-            .ok_or_else(|| invalid(format!("unknown program \"{name}\"")))?;
+        let program =
+            programs.find(name).ok_or_else(|| invalid(format!("unknown program \"{name}\"")))?;
         json::check(&opening.settings.program.rules)
             .map_err(|error| invalid(format!("the rules are {error}")))?;
         program.check(opening).map_err(invalid)?;
@@ -53,9 +52,7 @@ impl Session {
             return Err(Reject::Exists { session: self.id.clone() });
         }
         if self.round.is_some() {
-            return Err(invalid(
-                "a fork must start at the end of a round",
-            ));
+            return Err(invalid("a fork must start at the end of a round"));
         }
         if let Some(total) = self.settings.total_rounds.filter(|total| self.next_number() > *total)
         {

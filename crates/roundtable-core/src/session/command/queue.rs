@@ -59,9 +59,5 @@ impl Session {
 
 fn not_waiting(message_id: &str, what: &str) -> Reject {
     let shown: String = message_id.chars().take(80).collect();
-    Reject::Invalid {
-        what: format!(
-            "message {shown} cannot be {what}: it is not queued"
-        ),
-    }
+    Reject::Invalid { what: format!("message {shown} cannot be {what}: it is not queued") }
 }

@@ -83,9 +83,7 @@ impl Session {
         let Some(text) = text else { return Ok(()) };
         if text.trim().is_empty() {
             return Err(Reject::Invalid {
-                what:
-                    "the message is empty; send a text, or continue without a message"
-                        .to_owned(),
+                what: "the message is empty; send a text, or continue without a message".to_owned(),
             });
         }
         self.check_bytes("the message", text.len())

@@ -303,7 +303,10 @@ impl Session {
 
     pub(crate) fn check_depth(&self, turn: &Turn) -> Result<(), String> {
         if turn.depth >= self.settings.max_depth {
-            return Err(format!("turns can be nested at most {} levels deep", self.settings.max_depth));
+            return Err(format!(
+                "turns can be nested at most {} levels deep",
+                self.settings.max_depth
+            ));
         }
         Ok(())
     }

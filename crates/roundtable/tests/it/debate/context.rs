@@ -251,7 +251,7 @@ async fn an_id_that_was_never_issued_is_named_and_one_answered_before_is_passed_
     let unknown = ContextRequestId::new("never").unwrap();
     results.push(ContextResult::found(unknown, "?"));
     let answered = debate.continue_round(with(results.clone())).await.unwrap();
-    assert_eq!(answered.warnings, ["ctx_never was never requested here; it is ignored"]);
+    assert_eq!(answered.warnings, ["unknown request ctx_never; the answer is ignored"]);
     debate.wait(2).await.unwrap();
     results.pop();
     assert_eq!(debate.provide(results).await.unwrap().warnings, [""; 0]);
