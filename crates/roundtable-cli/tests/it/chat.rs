@@ -50,11 +50,11 @@ fn a_team_that_cannot_delegate_is_found_by_config_check() {
         home.run_with(&[], &["config", "check"]).refused()
     };
     let why = refused("[agents.ada]\ntools = [\"delegate\"]\n");
-    assert!(why.contains("delegate needs someone to delegate to"), "{why}");
+    assert!(why.contains("delegate needs workers"), "{why}");
     let why = refused("[agents.ada]\n[team]\nsupervisor = \"eve\"\n");
     assert!(why.contains("unknown agent \"eve\""), "{why}");
     let why = refused("[agents.ada]\n[team]\nworkers = [\"ada\"]\n");
-    assert!(why.contains("the team needs someone who answers"), "{why}");
+    assert!(why.contains("the team needs a supervisor"), "{why}");
     let why = refused(
         "[agents.ada]\nworkers = [\"ben\"]\n[agents.ben]\n[team]\nsupervisor = \"ada\"\n\
          command_only = [\"ben\"]\n",

