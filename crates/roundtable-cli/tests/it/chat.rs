@@ -59,14 +59,14 @@ fn a_team_that_cannot_delegate_is_found_by_config_check() {
         "[agents.ada]\nworkers = [\"ben\"]\n[agents.ben]\n[team]\nsupervisor = \"ada\"\n\
          command_only = [\"ben\"]\n",
     );
-    assert!(why.contains("ben answers only by name"), "{why}");
+    assert!(why.contains("ben is command-only and cannot be a worker"), "{why}");
 }
 
 #[test]
 fn the_demo_of_tabs_finds_nothing_in_the_wrong_conversation() {
     let home = Home::new();
     let out = home.run(&["demo", "tabs", "--pace", "0"]).ok();
-    assert!(out.contains("payloads checked: 0 in the wrong conversation."), "{out}");
+    assert!(out.contains("payloads: 0 in the wrong conversation."), "{out}");
     let own = |label: &str, canary: &str| {
         let lines = out.lines().filter(|line| line.starts_with(label));
         lines.filter(|line| line.contains(canary)).count()

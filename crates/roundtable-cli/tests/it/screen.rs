@@ -85,24 +85,22 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
     insta::assert_snapshot!(panels, @r"
     ┌ Proponent · scripted
-    │ I am Proponent, a scripted voice and not a model: I hold
-    │ no position.
+    │ Scripted answer of Proponent: no model was called.
     └
 
     ┌ Opponent · scripted
-    │ I am Opponent, a scripted voice and not a model: I hold no
-    │ position.
+    │ Scripted answer of Opponent: no model was called.
     └
 
     Consensus: low (agreement 0.20)
     The positions fall into 2 groups: Proponent; Opponent.
     Reservation: Scripted answer: no model was called
-    Total so far: 2 model calls, 841 tokens, cost unknown
+    Total so far: 2 model calls, 823 tokens, cost unknown
 
     The debate is over: all rounds are done.
-    Recommendation: verify (agreement 0.20; A scripted voice
-    spoke, and no model)
-    Total: 2 model calls, 841 tokens, cost unknown
+    Recommendation: verify (agreement 0.20; Scripted answer: no
+    model was called)
+    Total: 2 model calls, 823 tokens, cost unknown
     ");
 }
 
@@ -125,7 +123,7 @@ fn on_a_terminal_panels_of_a_parallel_mode_are_drawn_when_they_are_done() {
     let (seen, code) = seen(&home, 60, "", &arguments);
     assert_eq!(code, Some(0), "{seen}");
     for name in ["Synthesizer", "Analyst", "Creative"] {
-        assert_eq!(seen.matches(&format!("\n┌ {name} · scripted\n│ I am")).count(), 2, "{seen}");
+        assert_eq!(seen.matches(&format!("\n┌ {name} · scripted\n│ Scripted answer")).count(), 2, "{seen}");
     }
     assert!(seen.contains("\nRound 2/2\n") && !seen.contains("have answered"), "{seen}");
 }

@@ -213,7 +213,7 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
         let ran = approve(&home, answer);
         assert_eq!(ran.code, Some(1), "{}", ran.err);
         assert!(
-            ran.err.contains("nothing was approved; `roundtable tools approve notes --digest ")
+            ran.err.contains("nothing was approved; approve with `roundtable tools approve notes --digest ")
         );
         assert_eq!(usable(&home), [""; 0]);
     }

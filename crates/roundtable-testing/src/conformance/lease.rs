@@ -177,7 +177,7 @@ pub async fn f35_a_session_that_panics_three_times_within_ten_minutes_is_parked(
     let foreign = Crash { at, message: "of another".to_owned() };
     assert_eq!(store.leases.crashed(&a, &node("two"), &foreign).await, Ok(None));
     assert_eq!(crash(late + 1).await, None);
-    let why = format!("it failed 3 times within 10 minutes, at last with: at {}", late + 2);
+    let why = format!("it failed 3 times within 10 minutes; last error: at {}", late + 2);
     assert_eq!(crash(late + 2).await.as_deref(), Some(why.as_str()));
     assert_eq!(store.leases.claim_one(&a, &one).await, Err(parked(&why)));
     let listed = store.directory.find(&a).await.expect("a look").expect("a session");
