@@ -38,6 +38,7 @@ mod secrets;
 mod serve;
 mod sessions;
 mod show;
+mod sync;
 mod together;
 mod tools;
 mod verify;
