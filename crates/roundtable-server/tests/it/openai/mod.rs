@@ -3,6 +3,7 @@
 mod answers;
 mod errors;
 mod idempotency;
+mod sdk;
 mod stops;
 mod tools;
 
