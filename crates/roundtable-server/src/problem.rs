@@ -123,6 +123,8 @@ impl IntoResponse for Problem {
             }
             _ => {}
         }
+        // Some routes have a format of their own for problems.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -26,6 +26,7 @@ mod kit;
 mod limits;
 mod lock;
 mod mcp;
+mod openai;
 mod pipes;
 mod race;
 mod refusals;
