@@ -66,10 +66,10 @@ pub(crate) async fn collect(session: &Session, message_id: &str) -> Result<Round
     let now = reader.now();
     report(now, message_id).ok_or_else(|| {
         if now.session.status != Status::Completed {
-            let what = format!("message {message_id} was withdrawn before its round opened");
+            let what = format!("message {message_id} was withdrawn before its round started");
             return Reject::Invalid { what }.into();
         }
-        let hint = "the message opened no round; open another session, or fork this one";
+        let hint = "the message started no round; open another session, or fork this one";
         Reject::NotActive { status: "completed".into(), hint: hint.into() }.into()
     })
 }

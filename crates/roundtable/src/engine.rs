@@ -195,8 +195,8 @@ impl Engine {
             let known: Vec<&str> = self.agents().iter().map(|agent| agent.id.suffix()).collect();
             let shown: String = id.chars().take(64).collect();
             let what = match known.as_slice() {
-                [] => format!("there is no agent \"{shown}\"; none are configured"),
-                known => format!("there is no agent \"{shown}\"; there are: {}", known.join(", ")),
+                [] => format!("unknown agent \"{shown}\"; no agents are configured"),
+                known => format!("unknown agent \"{shown}\"; available: {}", known.join(", ")),
             };
             Reject::Invalid { what }.into()
         })

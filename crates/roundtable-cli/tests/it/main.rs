@@ -21,6 +21,7 @@ mod descriptors;
 mod export;
 mod exports;
 mod foreign;
+mod guides;
 mod hostile;
 mod interrupt;
 mod local;

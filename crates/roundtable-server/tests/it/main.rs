@@ -20,6 +20,7 @@ mod debate;
 mod documents;
 mod events;
 mod gate;
+mod hints;
 mod host;
 mod keys;
 mod kit;
