@@ -10,6 +10,7 @@ use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::driver::EngineError;
 use roundtable::ports::{LeaseError, LogError};
+use roundtable::search::SearchError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -137,6 +138,7 @@ impl From<Error> for Problem {
             error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
                 Self::bad_request("invalid", error.to_string())
             }
+            Error::Search(error) => error.into(),
             // It names files of the server.
             Error::Open(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -148,6 +150,28 @@ impl From<Error> for Problem {
                 "internal",
                 "The server failed. Ask its operator to look at its log",
             ),
+        }
+    }
+}
+
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        let text = error.to_string();
+        match error {
+            SearchError::Query(_) => Self::bad_request("invalid", text),
+            SearchError::Cursor => Self::bad_request("unknown_cursor", text),
+            SearchError::NoEmbedder => {
+                let what = format!(
+                    "{text}. Search with mode text, or ask the operator of the server to run \
+                     `roundtable models fetch`"
+                );
+                Self::new(StatusCode::CONFLICT, "no_embedder", what)
+            }
+            // Its own words may name files of the server.
+            SearchError::Unavailable(_) => {
+                let what = "Semantic search is unavailable. Try again, or search with mode text";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "embedder_unavailable", what)
+            }
         }
     }
 }

@@ -34,6 +34,7 @@ mod private;
 mod provider;
 mod refusals;
 mod screen;
+mod search;
 mod secrets;
 mod serve;
 mod sessions;

@@ -29,6 +29,7 @@ mod mcp;
 mod pipes;
 mod race;
 mod refusals;
+mod search;
 mod session;
 mod sessions;
 mod socket;
