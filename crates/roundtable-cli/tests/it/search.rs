@@ -23,11 +23,11 @@ fn messages_of_all_sessions_are_found_by_their_words() {
 #[test]
 fn pages_follow_each_other_by_the_printed_cursor() {
     let (home, _) = Home::with_demo();
-    let all = home.json(&["search", "billing"]);
-    let first = home.run(&["search", "billing", "--limit", "1"]);
+    let all = home.json(&["search", "the"]);
+    let first = home.run(&["search", "the", "--limit", "1"]);
     assert_eq!(first.code, Some(0));
     let cursor = first.err.split_once("--after ").unwrap().1.split('`').next().unwrap();
-    let rest = home.json(&["search", "billing", "--after", cursor]);
+    let rest = home.json(&["search", "the", "--after", cursor]);
     assert_eq!(rest, all[1..]);
     let refused = home.run(&["search", "rust", "--after", cursor]).refused();
     assert!(refused.starts_with("error: unknown cursor"), "{refused}");
