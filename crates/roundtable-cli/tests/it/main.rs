@@ -35,6 +35,7 @@ mod private;
 mod provider;
 mod refusals;
 mod screen;
+mod search;
 mod secrets;
 mod serve;
 mod sessions;

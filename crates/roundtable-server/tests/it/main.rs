@@ -31,6 +31,7 @@ mod openai;
 mod pipes;
 mod race;
 mod refusals;
+mod search;
 mod session;
 mod sessions;
 mod socket;
