@@ -29,6 +29,7 @@ pub mod quota;
 mod reject;
 pub mod round;
 pub mod scope;
+pub mod search;
 pub mod session;
 pub mod settings;
 pub mod stage;

@@ -54,6 +54,11 @@ pub trait Embedder: Send + Sync {
     /// The space of its vectors.
     fn space(&self) -> &Space;
 
+    /// Whether its vectors say what texts mean, and not only which words they share.
+    fn is_semantic(&self) -> bool {
+        true
+    }
+
     /// A vector of length one for each text, in their order. The zero vector stands for a text
     /// that has nothing to compare.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedderError>;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use roundtable_core::tool::{Effect, Runs, ToolDecl, ToolResult};
+use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -145,13 +145,7 @@ impl ToolSpec {
 
     /// The tool as a session records it.
     pub fn declare(&self) -> ToolDecl {
-        ToolDecl {
-            name: self.name.clone(),
-            effect: self.effect,
-            approval: false,
-            runs: Runs::Handler,
-            prompt_bytes: self.prompt_bytes(),
-        }
+        ToolDecl { prompt_bytes: self.prompt_bytes(), ..ToolDecl::handler(&self.name, self.effect) }
     }
 }
 

@@ -7,6 +7,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::openai;
 use crate::problem::ProblemBody;
 use crate::routes::{self, Door, Route};
 use crate::schema::ID;
@@ -50,6 +51,11 @@ impl Param {
     pub fn id(name: &str, what: impl Into<String>) -> Self {
         let schema =
             json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "maxLength": ID });
+        Self::new(name, "path", what, schema)
+    }
+
+    /// A part of the path.
+    pub fn path(name: &str, what: impl Into<String>, schema: Value) -> Self {
         Self::new(name, "path", what, schema)
     }
 
@@ -157,7 +163,10 @@ fn describe(route: &Route, generator: &mut SchemaGenerator) -> Value {
 }
 
 fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let problem = generator.subschema_for::<ProblemBody>();
+    let problem = match route.path.starts_with(openai::BELOW) {
+        true => generator.subschema_for::<openai::ErrorBody>(),
+        false => generator.subschema_for::<ProblemBody>(),
+    };
     let problem = json!({ "application/json": { "schema": problem } });
     let mut responses = match route.description.answer {
         Answer::Json(schema) => {

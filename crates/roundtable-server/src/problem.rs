@@ -11,6 +11,7 @@ use roundtable::core::context_request::ContextRequest as Request;
 use roundtable::core::{Reject, required_context};
 use roundtable::driver::EngineError;
 use roundtable::ports::{LeaseError, LogError};
+use roundtable::search::SearchError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -135,6 +136,8 @@ impl IntoResponse for Problem {
             }
             _ => {}
         }
+        // Some routes have a format of their own for problems.
+        response.extensions_mut().insert(self);
         response
     }
 }
@@ -149,6 +152,7 @@ impl From<Error> for Problem {
             error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
                 Self::bad_request("invalid", error.to_string())
             }
+            Error::Search(error) => error.into(),
             // It names files of the server.
             Error::Open(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -160,6 +164,28 @@ impl From<Error> for Problem {
                 "internal",
                 "Internal error. Ask the operator of the server to check its log",
             ),
+        }
+    }
+}
+
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        let text = error.to_string();
+        match error {
+            SearchError::Query(_) => Self::bad_request("invalid", text),
+            SearchError::Cursor => Self::bad_request("unknown_cursor", text),
+            SearchError::NoEmbedder => {
+                let what = format!(
+                    "{text}. Search with mode text, or ask the operator of the server to run \
+                     `roundtable models fetch`"
+                );
+                Self::new(StatusCode::CONFLICT, "no_embedder", what)
+            }
+            // Its own words may name files of the server.
+            SearchError::Unavailable(_) => {
+                let what = "Semantic search is unavailable. Try again, or search with mode text";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "embedder_unavailable", what)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "sqlite")]
 use roundtable_backend::PermissionNotice;
+use roundtable_chat::Team;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::event::{Opening, Origin};
@@ -11,12 +12,13 @@ use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
 use roundtable_debate::{Debate as Program, Record};
 use roundtable_engine::CutCall;
-use roundtable_ports::{Listed, Selection};
+use roundtable_ports::{Embedder, Listed, Selection};
 
 use crate::builder::Builder;
 use crate::chat::ChatBuilder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
+use crate::search::Searcher;
 use crate::session::Session;
 use crate::session_builder::{SCENE, SessionBuilder};
 
@@ -26,6 +28,7 @@ pub struct Engine {
     driver: roundtable_engine::Engine,
     defaults: Arc<Defaults>,
     folds: Folds,
+    searcher: Searcher,
 }
 
 /// What sessions are made of when nobody says.
@@ -39,6 +42,8 @@ pub(crate) struct Defaults {
     pub max_tokens: Option<u32>,
     /// The agents that can be named.
     pub agents: Vec<Agent>,
+    /// The team that answers chats that name nobody; the standard one, where there is none.
+    pub team: Option<Team>,
     /// What was too open to other users in the data directory.
     #[cfg(feature = "sqlite")]
     pub permissions: Vec<PermissionNotice>,
@@ -50,8 +55,18 @@ impl Engine {
         Builder::default()
     }
 
-    pub(crate) fn new(driver: roundtable_engine::Engine, defaults: Defaults) -> Self {
-        Self { driver, defaults: Arc::new(defaults), folds: Folds::default() }
+    pub(crate) fn new(
+        driver: roundtable_engine::Engine,
+        defaults: Defaults,
+        embedder: Option<Arc<dyn Embedder>>,
+    ) -> Self {
+        let parts = driver.parts();
+        let searcher = Searcher::new(parts.store.clone(), embedder, parts.clock.clone());
+        Self { driver, defaults: Arc::new(defaults), folds: Folds::default(), searcher }
+    }
+
+    pub(crate) fn searcher(&self) -> &Searcher {
+        &self.searcher
     }
 
     /// A debate to be held: a panel argues a question in rounds and says how far it agrees.
@@ -197,6 +212,10 @@ impl Engine {
             };
             Reject::Invalid { what }.into()
         })
+    }
+
+    pub(crate) fn configured_team(&self) -> Option<&Team> {
+        self.defaults.team.as_ref()
     }
 
     pub(crate) fn default_model(&self) -> &str {

@@ -5,6 +5,7 @@ mod delete;
 mod disk;
 mod faults;
 mod lease;
+mod message;
 mod quota;
 mod vectors;
 

@@ -12,6 +12,7 @@ mod inbox;
 mod lease;
 mod lineage;
 mod liveness;
+mod message;
 mod private;
 mod quota;
 mod read;

@@ -28,7 +28,7 @@ pub(crate) struct File {
     pub local: Local,
     /// Agents, by id.
     pub agents: BTreeMap<String, AgentEntry>,
-    /// The team that answers `roundtable chat`.
+    /// The team that answers chats, on every transport.
     pub team: TeamEntry,
     /// Built-in tools that are disabled by default.
     pub tools: Tools,

@@ -309,8 +309,8 @@ fn skip(rounds: &[RoundView<'_>], told: &[Message], room: u64) -> usize {
 
 /// A round, as the transcript tells it: its text, and the pictures that were shown.
 fn told_round(round: &RoundView<'_>, text: &str) -> Message {
-    let provided = provided_text(round);
-    let mut told = Message::user(format!("\n[Round {}]\n{provided}{text}", round.number()));
+    let (number, provided) = (round.number().to_string(), provided_text(round));
+    let mut told = Message::user(["\n[Round ", &number, "]\n", &provided, text].concat());
     told.parts.extend(pictures(round));
     told
 }

@@ -5,6 +5,7 @@ mod inbox;
 mod leases;
 mod log;
 mod quota;
+mod search;
 mod vectors;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
-use roundtable_core::projection::Summary;
+use roundtable_core::projection::{COMPLETION, Summary};
 use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
 
@@ -23,6 +24,10 @@ pub use inbox::{Answered, Inbox, Posted};
 pub use leases::{CRASH_LIMIT, CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 pub use quota::{Allowances, Holdings, Owner, Quotas};
+pub use search::{
+    FoundMessage, MessageFilter, MessageKey, MessageSearch, MessageText, MessageVector,
+    SearchViewer,
+};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
 
 /// What running model calls have said so far: overwritable rows, not events.
@@ -66,7 +71,7 @@ pub struct Listed {
 pub struct Selection {
     /// Those of a tenant; nothing inside means those of no tenant.
     pub tenant: Option<Option<String>>,
-    /// Those of a kind.
+    /// Those of a kind. Without one, all but completions.
     pub kind: Option<Name>,
     /// Those in a state.
     pub status: Option<Status>,
@@ -87,7 +92,10 @@ impl Selection {
     pub fn has(&self, listed: &Listed) -> bool {
         let summary = &listed.summary;
         self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
-            && self.kind.as_ref().is_none_or(|kind| summary.kind == *kind)
+            && match &self.kind {
+                Some(kind) => summary.kind == *kind,
+                None => summary.kind != COMPLETION,
+            }
             && self.status.is_none_or(|status| summary.status == status)
             && self.archived.is_none_or(|archived| summary.archived == archived)
             && self.from.is_none_or(|from| listed.created_at >= from)
@@ -122,7 +130,7 @@ pub trait Directory: Send + Sync {
     async fn delete(&self, own: &Ownership) -> Result<bool, LogError>;
 }
 
-/// A place to keep sessions: the eight sides of one backend.
+/// A place to keep sessions: the nine sides of one backend.
 #[derive(Clone)]
 pub struct Store {
     /// The truth.
@@ -141,13 +149,24 @@ pub struct Store {
     pub vectors: Arc<dyn Vectors>,
     /// What sessions spend and hold.
     pub quotas: Arc<dyn Quotas>,
+    /// Where words are.
+    pub messages: Arc<dyn MessageSearch>,
 }
 
 impl Store {
     /// A store whose sides are one and the same thing.
     pub fn of<B>(backend: Arc<B>) -> Self
     where
-        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + Quotas + 'static,
+        B: SessionLog
+            + Leases
+            + Bell
+            + Drafts
+            + Directory
+            + Inbox
+            + Vectors
+            + Quotas
+            + MessageSearch
+            + 'static,
     {
         Self {
             log: backend.clone(),
@@ -157,7 +176,8 @@ impl Store {
             directory: backend.clone(),
             inbox: backend.clone(),
             vectors: backend.clone(),
-            quotas: backend,
+            quotas: backend.clone(),
+            messages: backend,
         }
     }
 }

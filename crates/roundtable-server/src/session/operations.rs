@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::{act, change, provide, read};
+use super::{act, change, provide, read, search};
 use crate::operation::{Does, Operation};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -17,6 +17,13 @@ fn reading() -> Vec<Operation> {
         Operation::on_nothing("listSessions", Does::Reads, read::list)
             .http(Method::GET, "/api/sessions", "List sessions, newest first.")
             .frames("sessions"),
+        Operation::on_nothing("searchMessages", Does::Reads, search::search)
+            .http(
+                Method::GET,
+                "/api/search",
+                "Finds messages in sessions of any kind: by words, by meaning, or by both. The best first.",
+            )
+            .frames("search"),
         Operation::on_session("getSession", Does::Reads, read::show)
             .http(Method::GET, "/api/sessions/{sessionId}", "Get a session of any kind.")
             .frames("session"),

@@ -65,6 +65,9 @@ impl Config {
         if ![SCRIPTED, HOST, local::NAME].contains(&default.as_str()) {
             builder = builder.analyst(&default);
         }
+        if let Some(team) = self.configured_team(&agents)? {
+            builder = builder.team(team);
+        }
         Ok(Running { engine: built(builder.agents(agents)).await?, toolbox })
     }
 

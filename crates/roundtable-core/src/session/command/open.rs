@@ -98,6 +98,12 @@ fn check_agents(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
     for output in agents.iter().filter_map(|agent| agent.output.as_ref()) {
         output.check()?;
     }
+    let tools = agents.iter().flat_map(|agent| &agent.tools);
+    for (tool, spec) in tools.filter_map(|tool| Some((tool, tool.spec.as_ref()?))) {
+        json::check(&spec.schema).map_err(|error| {
+            invalid(format!("the parameters of the tool \"{}\" are {error}", tool.name))
+        })?;
+    }
     for seat in &settings.seats {
         if !agents.iter().any(|agent| agent.id == *seat) {
             return Err(Reject::UnknownAgent { agent: seat.clone() });

@@ -187,6 +187,7 @@ impl Session {
             Runs::RequestContext => self.raise(opened, env),
             Runs::Delegate => self.delegate(opened),
             Runs::Ask => self.ask(opened, env),
+            Runs::Caller => self.hand_over(opened, env),
             Runs::Handler => {
                 let action = action_digest(&opened.call.name, &opened.call.arguments);
                 self.check_doubt(&opened.call.name, &action)?;
@@ -243,11 +244,29 @@ impl Session {
     /// Asks the person. The call waits as a row, and goes on in place when the answer comes.
     fn ask(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
         let Question { question, reason } = Question::parse(&opened.call.arguments)?;
+        self.await_answer(opened, question, reason, env)
+    }
+
+    /// Leaves a call to the caller. It waits like a question, and its answer is the result.
+    fn hand_over(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
+        let AskedCall { name, arguments, .. } = opened.call;
+        let shown: String = arguments.to_string().chars().take(MAX_SHOWN).collect();
+        let query = format!("The result of {name} with {shown}");
+        self.await_answer(opened, query, "The caller runs this tool.".to_owned(), env)
+    }
+
+    fn await_answer(
+        &self,
+        opened: &Opened<'_>,
+        query: String,
+        reason: String,
+        env: &Env,
+    ) -> Result<Vec<Draft>, String> {
         self.check_questions()?;
         let request = ContextRequest {
             id: ContextRequestId::derive(opened.id.as_str(), "question"),
             agent: opened.turn.agent.clone(),
-            query: question,
+            query,
             reason,
             priority: Priority::Required,
             about: About::Question { tool_call: opened.id.clone() },
