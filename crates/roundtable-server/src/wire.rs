@@ -361,7 +361,7 @@ impl Answers {
             let implied = || decision.map(|it| it != core::Decision::Deny);
             let Some(success) = success.or_else(implied) else {
                 let what = format!(
-                    "contextResults for {}: success is missing; a question needs success, an approval or an unknown outcome needs decision",
+                    "contextResults for {}: missing success; a question needs success, an approval or an unknown outcome needs decision",
                     shown()
                 );
                 return Err(Problem::bad_request("invalid", what));
@@ -372,9 +372,8 @@ impl Answers {
                 }
                 Err(_) => {
                     let shown = shown();
-                    warnings.push(format!(
-                        "there is no context request {shown}; its result was ignored"
-                    ));
+                    warnings
+                        .push(format!("unknown context request {shown}; its result was ignored"));
                 }
             }
         }

@@ -44,7 +44,7 @@ fn a_limit_of_money_ends_turns_that_would_cost_more() {
     let ran =
         home.run_with(&[], &["debate", "Begin?", "--rounds", "1", "--budget", "dollars=0.000001"]);
     assert!(
-        ran.err.contains("money") || ran.out.contains("the budget of money is spent"),
+        ran.err.contains("money") || ran.out.contains("the budget of money is exhausted"),
         "{}{}",
         ran.out,
         ran.err

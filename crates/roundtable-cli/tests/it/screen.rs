@@ -123,7 +123,11 @@ fn on_a_terminal_panels_of_a_parallel_mode_are_drawn_when_they_are_done() {
     let (seen, code) = seen(&home, 60, "", &arguments);
     assert_eq!(code, Some(0), "{seen}");
     for name in ["Synthesizer", "Analyst", "Creative"] {
-        assert_eq!(seen.matches(&format!("\n┌ {name} · scripted\n│ Scripted answer")).count(), 2, "{seen}");
+        assert_eq!(
+            seen.matches(&format!("\n┌ {name} · scripted\n│ Scripted answer")).count(),
+            2,
+            "{seen}"
+        );
     }
     assert!(seen.contains("\nRound 2/2\n") && !seen.contains("have answered"), "{seen}");
 }

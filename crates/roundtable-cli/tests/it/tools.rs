@@ -212,9 +212,9 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
     for answer in ["", "n\n", "no\n", "approve\n"] {
         let ran = approve(&home, answer);
         assert_eq!(ran.code, Some(1), "{}", ran.err);
-        assert!(
-            ran.err.contains("nothing was approved; approve with `roundtable tools approve notes --digest ")
-        );
+        assert!(ran.err.contains(
+            "nothing was approved; approve with `roundtable tools approve notes --digest "
+        ));
         assert_eq!(usable(&home), [""; 0]);
     }
     let shown = approve(&home, "n\n").out;

@@ -99,7 +99,7 @@ fn an_unknown_outcome_needs_one_of_its_three_decisions() {
         &format!("{needs}; the decision is missing, nothing was recorded"),
     );
     let approved = table.approve("q1");
-    let expected = format!("{needs}; \"approve\" is not valid, so nothing was recorded");
+    let expected = format!("{needs}; \"approve\" is not valid, nothing was recorded");
     assert_refused(&mut table, &approved, &expected);
 }
 

@@ -1,4 +1,4 @@
-//! Rounds in which nobody could answer: where rounds are counted they do not count (SPEC 2.1).
+//! Rounds in which no agent could answer: where rounds are counted they do not count (SPEC 2.1).
 
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::{Limits, Price};

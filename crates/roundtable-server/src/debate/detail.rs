@@ -143,7 +143,7 @@ impl SynthesisAnswer {
 
     /// The synthesis continues and is stored; a later request returns it.
     pub fn running(session: &SessionId) -> Self {
-        let next = "The synthesis is still being written. Send the same request again to get it: it is written and paid once.";
+        let next = "The synthesis is still being written. Send the same request again to get it. It is written and charged only once.";
         let next_step = Some(next.to_owned());
         Self { session_id: session.clone(), status: Progress::Running, next_step, synthesis: None }
     }
