@@ -105,6 +105,37 @@ fn it_says_so_when_the_port_is_taken() {
     finish(child);
 }
 
+#[test]
+fn the_team_of_the_configuration_answers_conversations() {
+    let home = Home::new();
+    let config = home.write(
+        "roundtable.toml",
+        "[agents.lead]\n[agents.finder]\n[agents.legal]\n[team]\nsupervisor = \"lead\"\n\
+         workers = [\"finder\"]\ncommand_only = [\"legal\"]\n",
+    );
+    let (child, url) = serve(&home, &["--config", config.to_str().unwrap()]);
+    let body = r#"{"content": "Hello"}"#;
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /api/conversations/abc/messages HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    assert!(rest(&mut stream).starts_with("HTTP/1.1 200"));
+    let shown = get(&url, "/api/sessions/abc");
+    for id in ["agt_lead", "agt_finder", "agt_legal"] {
+        assert!(shown.contains(id), "{shown}");
+    }
+    assert!(!shown.contains("agt_supervisor"), "{shown}");
+    let models = get(&url, "/v1/models");
+    assert!(models.contains(r#""id":"chat:lead""#), "{models}");
+    signal(&child, "-TERM");
+    finish(child);
+}
+
 const ANN: &str = "token-of-ann-0001";
 const BOB: &str = "token-of-bob-0002";
 

@@ -41,7 +41,7 @@ impl CompletionRequest {
         refuse_unsupported(&fields)?;
         let model: String = required(&mut fields, "model")?;
         let messages: Vec<Value> = required(&mut fields, "messages")?;
-        let conversation = conversation::read(messages)?;
+        let conversation = conversation::read(&messages)?;
         let tools: Vec<Value> = optional(&mut fields, "tools")?.unwrap_or_default();
         let choice: Option<Value> = optional(&mut fields, "tool_choice")?;
         let tools = tool::read(&tools, choice.as_ref())?;
@@ -101,6 +101,9 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
+/// Whether a value of a field is refused.
+type IsRefused = fn(&Value) -> bool;
+
 /// Refuses what would change the meaning of the answer.
 fn refuse_unsupported(fields: &Map<String, Value>) -> Result<(), Problem> {
     let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
@@ -109,7 +112,7 @@ fn refuse_unsupported(fields: &Map<String, Value>) -> Result<(), Problem> {
             || value.as_object().is_some_and(Map::is_empty)
             || value.as_str().is_some_and(str::is_empty)
     };
-    let refusals: [(&str, fn(&Value) -> bool, &str); 11] = [
+    let refusals: [(&str, IsRefused, &str); 11] = [
         ("n", |n| *n != 1, "one answer is given per request; send n = 1"),
         ("logprobs", |it| *it != false, "no probabilities are known; send false"),
         ("top_logprobs", |it| *it != 0, "no probabilities are known; leave it out"),
@@ -164,7 +167,7 @@ pub(super) fn unsupported(param: &str, why: &str) -> Problem {
 mod tests {
     use super::*;
 
-    fn read(more: Value) -> Result<CompletionRequest, Problem> {
+    fn read(more: &Value) -> Result<CompletionRequest, Problem> {
         let mut fields = json!({
             "model": "chat", "messages": [{ "role": "user", "content": "Hello" }],
         });
@@ -181,7 +184,7 @@ mod tests {
             "store": false, "service_tier": "auto", "n": 1, "logprobs": false, "stop": null,
             "logit_bias": {}, "modalities": ["text"], "parallel_tool_calls": true, "x-own": [1],
         });
-        assert_eq!(read(tuned), read(json!({})));
+        assert_eq!(read(&tuned), read(&json!({})));
     }
 
     #[test]
@@ -198,7 +201,7 @@ mod tests {
             ("parallel_tool_calls", json!(false)),
         ];
         for (name, value) in changes {
-            let problem = read(json!({ (name): value })).unwrap_err();
+            let problem = read(&json!({ (name): value })).unwrap_err();
             assert_eq!(problem.body.reason, "unsupported_parameter", "{name}");
             assert_eq!(problem.body.more["param"], name);
         }
@@ -219,7 +222,7 @@ mod tests {
             ("response_format", json!({ "type": "json_schema" })),
             ("stream_options", json!(true)),
         ] {
-            let problem = read(json!({ (name): value })).unwrap_err();
+            let problem = read(&json!({ (name): value })).unwrap_err();
             assert_eq!((problem.status.as_u16(), &problem.body.more["param"]), (400, &json!(name)));
         }
         let missing = CompletionRequest::read(Map::new()).unwrap_err();

@@ -89,6 +89,8 @@ pub(super) fn session_of(id: &str) -> Option<SessionId> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn function(name: &str) -> Value {
@@ -113,12 +115,12 @@ mod tests {
         };
         let (add, sub) = (function("add"), function("sub"));
         assert_eq!(names(&[add.clone(), sub], Some(json!("auto"))), Ok(2));
-        assert_eq!(names(&[add.clone()], Some(json!("none"))), Ok(0));
+        assert_eq!(names(from_ref(&add), Some(json!("none"))), Ok(0));
         let refused = |reason: &str| Err(reason.to_owned());
         assert_eq!(names(&[add.clone(), add.clone()], None), refused("invalid_value"));
         assert_eq!(names(&[function("a b")], None), refused("invalid_value"));
         assert_eq!(
-            names(&[add.clone()], Some(json!("required"))),
+            names(from_ref(&add), Some(json!("required"))),
             refused("unsupported_parameter")
         );
         assert_eq!(names(&[json!({ "type": "custom" })], None), refused("unsupported_parameter"));
