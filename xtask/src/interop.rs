@@ -1,5 +1,5 @@
-//! `cargo xtask interop`: our model clients against what others wrote, installed under `target`: the
-//! vendors' own SDKs, and a proxy that speaks every wire.
+//! `cargo xtask interop`: our model clients and our OpenAI-compatible endpoint against what others wrote,
+//! installed under `target`: the vendors' own SDKs, LangChain, and a proxy that speaks every wire.
 
 use std::process::Command;
 
@@ -10,17 +10,33 @@ use crate::shell;
 const HOME: &str = "target/interop";
 
 /// What is installed, each in its own place: they do not agree on what they need.
-const PARTS: [&str; 2] = ["sdk", "proxy"];
+const PARTS: [&str; 3] = ["sdk", "proxy", ENDPOINT];
+
+/// The clients of our own endpoint, in Python and JavaScript.
+const ENDPOINT: &str = "endpoint";
 
 pub fn interop() -> Result<()> {
     for part in PARTS {
         install(part)?;
     }
+    install_npm(ENDPOINT, "client.mjs")?;
     shell::ensure("nextest", &["cargo-nextest", "--locked"])?;
-    let run = ["nextest", "run", "--package", "roundtable-models", "--run-ignored", "only"];
+    let packages = ["--package", "roundtable-models", "--package", "roundtable-server"];
+    let mut run = shell::cargo(["nextest", "run", "--run-ignored", "only"]);
     // What each of them did is worth reading.
-    let which = ["--no-capture", "-E", "test(/^(sdk|proxy)::/)"];
-    shell::run(shell::cargo(run).args(which))
+    let which = ["--no-capture", "-E", "test(/^(sdk|proxy|openai::sdk)::/)"];
+    shell::run(run.args(packages).args(which))
+}
+
+/// Installs what `tests/PART/package.json` names, with the script that uses it: Node looks for packages
+/// beside it.
+fn install_npm(part: &str, script: &str) -> Result<()> {
+    let home = shell::root().join(HOME).join(part);
+    for file in ["package.json", script] {
+        std::fs::copy(shell::root().join("tests").join(part).join(file), home.join(file))?;
+    }
+    let npm = ["install", "--no-audit", "--no-fund", "--loglevel", "error"];
+    shell::run(Command::new("npm").args(npm).current_dir(home))
 }
 
 /// Installs what `tests/PART/requirements.txt` names, unless it is there.

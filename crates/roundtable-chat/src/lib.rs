@@ -9,4 +9,4 @@ mod program;
 mod team;
 
 pub use program::{ANSWER, CHAT, Chat, TITLE};
-pub use team::{Member, Rules, Team};
+pub use team::{Background, EarlierMessage, Member, Rules, Team};

@@ -3,7 +3,9 @@
 
 use roundtable_core::event::Opening;
 use roundtable_core::id::AgentId;
-use roundtable_core::program::{Aside, Brief, Done, Next, Program, Progress, SeatView, Step};
+use roundtable_core::program::{
+    Aside, Brief, Done, Next, Program, Progress, RoundView, SeatView, Step,
+};
 pub use roundtable_core::stage::ANSWER;
 use roundtable_core::stage::{Name, Stage, Tools};
 
@@ -76,9 +78,15 @@ fn close(progress: &Progress<'_, Chat>) -> Next {
     Next::Close { ends: None, note: None, asides }
 }
 
-/// A title that someone gave meanwhile stays.
+/// A title that someone gave meanwhile stays. What is no title is replaced by the first words of the
+/// message that the conversation begins with.
 fn end_of_title(progress: &Progress<'_, Chat>) -> Step<()> {
+    if progress.session.title.is_some() {
+        return Step::close();
+    }
+    let about = progress.earlier.iter().find(|round| round.number() == progress.scope.number);
+    let message = about.and_then(RoundView::input).and_then(|input| input.text.as_deref());
     let text = progress.last().and_then(Done::text);
-    let title = text.and_then(brief::read_title).filter(|_| progress.session.title.is_none());
-    Step { title, ..Step::close() }
+    let title = text.and_then(brief::read_title);
+    Step { title: title.or_else(|| brief::first_words(message?)), ..Step::close() }
 }

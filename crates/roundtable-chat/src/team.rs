@@ -25,6 +25,32 @@ pub struct Rules {
     /// Whether the conversation is given a title after its first round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub titled: bool,
+    /// What the one who answers knows from before the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Box<Background>>,
+}
+
+/// What whoever opened a chat brings along: instructions, and a conversation that was held
+/// elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Background {
+    /// Instructions of the application, besides the persona of the one who answers.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub instructions: String,
+    /// The messages before the first one of the session, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<EarlierMessage>,
+}
+
+/// A message from before the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EarlierMessage {
+    /// Who wrote it.
+    pub sender: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// A member of the team besides the supervisor.
@@ -52,15 +78,15 @@ impl Rules {
         let find = |id: &AgentId| opening.agents.iter().find(|agent| agent.id == *id);
         for (index, id) in self.ids().enumerate() {
             if find(id).is_none() {
-                return Err(format!("{id} is on the team and not among the agents; add it"));
+                return Err(format!("{id} is on the team but not among the agents; add it"));
             }
             if self.ids().take(index).any(|other| other == id) {
-                return Err(format!("{id} is on the team twice; give each member its own name"));
+                return Err(format!("duplicate team member {id}; give each member its own name"));
             }
         }
         for agent in &opening.agents {
             if !self.ids().any(|id| *id == agent.id) {
-                return Err(format!("{} is not on the team; make it a worker", agent.id));
+                return Err(format!("{} is not on the team; add it as a worker", agent.id));
             }
             self.check_workers(agent)?;
         }
@@ -75,20 +101,20 @@ impl Rules {
         for worker in &agent.workers {
             if !self.ids().any(|id| id == worker) {
                 return Err(format!(
-                    "{} may delegate to {worker}, who is not on the team; add it, or take it out of the workers",
+                    "{} may delegate to {worker}, who is not on the team; add it, or remove it from the workers",
                     agent.id
                 ));
             }
             if self.find(worker).is_some_and(|member| member.command_only) {
                 return Err(format!(
-                    "{} may delegate to {worker}, who answers only by name; take it out of the workers",
+                    "{} may delegate to {worker}, who answers only by name; remove it from the workers",
                     agent.id
                 ));
             }
         }
         if agent.workers.is_empty() && agent.find_tool("delegate").is_some() {
             return Err(format!(
-                "{} has the tool delegate and nobody to delegate to; add workers, or take the tool away",
+                "{} has the tool delegate but no workers; add workers, or remove the tool",
                 agent.id
             ));
         }
@@ -101,12 +127,13 @@ impl Rules {
 pub struct Team {
     supervisor: Agent,
     members: Vec<(Agent, Member)>,
+    background: Option<Box<Background>>,
 }
 
 impl Team {
     /// A team of one.
     pub fn new(supervisor: Agent) -> Self {
-        Self { supervisor, members: Vec::new() }
+        Self { supervisor, members: Vec::new(), background: None }
     }
 
     /// The team of a chat that there is.
@@ -114,6 +141,7 @@ impl Team {
         let rules: Rules = session.settings.program.rules::<Chat>()?;
         let find = |id: &AgentId| session.find_agent(id).cloned();
         let mut team = Self::new(find(&rules.supervisor)?);
+        team.background = rules.background;
         for member in rules.members {
             let agent = find(&member.agent)?;
             team.members.push((agent, member));
@@ -144,6 +172,44 @@ impl Team {
         self
     }
 
+    /// The same team with everyone whom a member may delegate to, as far as these agents are known.
+    #[must_use]
+    pub fn complete(mut self, known: &[Agent]) -> Self {
+        loop {
+            let agents =
+                || [&self.supervisor].into_iter().chain(self.members.iter().map(|it| &it.0));
+            let is_member = |id: &AgentId| agents().any(|agent| agent.id == *id);
+            let missing = agents().flat_map(|agent| &agent.workers).find(|id| !is_member(id));
+            let found = missing.and_then(|id| known.iter().find(|agent| agent.id == *id));
+            let Some(agent) = found.cloned() else { return self };
+            self = self.member(agent, "", false);
+        }
+    }
+
+    /// What the one who answers knows from before the session.
+    #[must_use]
+    pub fn background(mut self, background: Background) -> Self {
+        self.background = Some(Box::new(background));
+        self
+    }
+
+    /// The same team with its supervisor changed.
+    #[must_use]
+    pub fn with_supervisor(mut self, change: impl FnOnce(&mut Agent)) -> Self {
+        change(&mut self.supervisor);
+        self
+    }
+
+    /// The same team without these tools, for sessions in which they make no sense.
+    #[must_use]
+    pub fn without(mut self, tools: impl Fn(&ToolDecl) -> bool) -> Self {
+        let members = self.members.iter_mut().map(|(agent, _)| agent);
+        for agent in members.chain([&mut self.supervisor]) {
+            agent.tools.retain(|tool| !tools(tool));
+        }
+        self
+    }
+
     /// What one mission of a worker, or one turn of the supervisor, may spend.
     #[must_use]
     pub fn limits(mut self, agent: &AgentId, limits: Limits) -> Self {
@@ -156,7 +222,7 @@ impl Team {
 
     /// The agents, and the rules of their chat. Whoever may delegate has the tool for it.
     pub fn into_parts(self, titled: bool) -> (Vec<Agent>, Rules) {
-        let supervisor = self.supervisor.id.clone();
+        let (supervisor, background) = (self.supervisor.id.clone(), self.background);
         let (mut agents, mut members) = (vec![self.supervisor], Vec::new());
         for (agent, member) in self.members {
             agents.push(agent);
@@ -167,7 +233,7 @@ impl Team {
                 agent.tools.push(ToolDecl::delegate());
             }
         }
-        (agents, Rules { supervisor, members, titled })
+        (agents, Rules { supervisor, members, titled, background })
     }
 
     /// The team that answers where none is configured: a supervisor, and four workers that it may
@@ -178,14 +244,20 @@ impl Team {
     pub fn standard(model: &str) -> Result<Self, ParseIdError> {
         let mut team = Self::assistant(model)?;
         team.supervisor.tools.push(ToolDecl::ask());
-        for (name, role, persona) in WORKERS {
-            let worker = Agent { persona: persona.to_owned(), ..Agent::new(name, model)? };
-            team = team.worker(worker, role);
-        }
-        Ok(team)
+        workers(model).try_fold(team, |team, (worker, role)| Ok(team.worker(worker?, role)))
     }
 
-    /// The supervisor of that team alone: for a model that uses no tools.
+    /// The same team for a model that uses no tools: nobody delegates, and the workers answer messages
+    /// that begin with their names.
+    ///
+    /// # Errors
+    /// [`ParseIdError`] never happens with the names of this team.
+    pub fn by_name(model: &str) -> Result<Self, ParseIdError> {
+        let team = Self::assistant(model)?;
+        workers(model).try_fold(team, |team, (worker, role)| Ok(team.command_only(worker?, role)))
+    }
+
+    /// The supervisor of that team alone.
     ///
     /// # Errors
     /// [`ParseIdError`] never happens with the name of this agent.
@@ -208,6 +280,16 @@ impl Team {
             tenant: None,
         }
     }
+}
+
+/// The workers of the standard team, with their roles.
+fn workers(
+    model: &str,
+) -> impl Iterator<Item = (Result<Agent, ParseIdError>, &'static str)> + use<'_> {
+    WORKERS.into_iter().map(move |(name, role, persona)| {
+        let worker = Agent::new(name, model);
+        (worker.map(|worker| Agent { persona: persona.to_owned(), ..worker }), role)
+    })
 }
 
 const SUPERVISOR: &str = "You are the supervisor of a small team and the one who talks to the person. \

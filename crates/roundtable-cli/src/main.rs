@@ -27,6 +27,7 @@ mod trace;
 mod usage;
 mod verify;
 mod voice;
+mod wrap;
 
 use std::process::ExitCode;
 

@@ -45,5 +45,5 @@ pub use jiff::Timestamp;
 pub use live::{Live, Starts};
 pub use message_context::MessageContext;
 pub use printable::{acts, printable, spelled};
-pub use reject::Reject;
+pub use reject::{Reject, required_context};
 pub use window::Keep;

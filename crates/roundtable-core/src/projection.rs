@@ -16,6 +16,10 @@ use crate::session::{Session, Status};
 use crate::stage::Name;
 use crate::stage::Stage;
 
+/// The kind of sessions that keep one request of a program. Lists leave them out unless they are
+/// asked for this kind.
+pub const COMPLETION: Name = Name::constant("completion");
+
 /// A session, as a list shows it, and as a scheduler finds what is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {

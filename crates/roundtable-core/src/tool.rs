@@ -30,6 +30,18 @@ pub enum Runs {
     Delegate,
     /// The core itself: it asks the person, and the call waits for the answer.
     Ask,
+    /// Whoever called: the call waits until the caller brings its result.
+    Caller,
+}
+
+/// A tool of the caller, as models are told of it. It is recorded with the session, because no
+/// configuration has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallerSpec {
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its parameters.
+    pub schema: Value,
 }
 
 /// A tool that an agent may call.
@@ -47,44 +59,45 @@ pub struct ToolDecl {
     /// How many bytes its description adds to a prompt: they are billed like any other.
     #[serde(default)]
     pub prompt_bytes: u64,
+    /// What models are told of a tool of the caller; the engine knows the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Box<CallerSpec>>,
 }
 
 impl ToolDecl {
     /// A tool that a handler runs.
     pub fn handler(name: impl Into<String>, effect: Effect) -> Self {
-        Self { name: name.into(), effect, approval: false, runs: Runs::Handler, prompt_bytes: 0 }
+        Self { effect, ..Self::new(name, Runs::Handler) }
     }
 
     /// The tool with which an agent asks for information.
     pub fn request_context() -> Self {
-        Self {
-            name: "request_context".to_owned(),
-            effect: Effect::Idempotent,
-            approval: false,
-            runs: Runs::RequestContext,
-            prompt_bytes: 0,
-        }
+        Self::new("request_context", Runs::RequestContext)
     }
 
     /// The tool with which an agent hands work to another.
     pub fn delegate() -> Self {
-        Self {
-            name: "delegate".to_owned(),
-            effect: Effect::Idempotent,
-            approval: false,
-            runs: Runs::Delegate,
-            prompt_bytes: 0,
-        }
+        Self::new("delegate", Runs::Delegate)
     }
 
     /// The tool with which an agent asks the person and waits for the answer in mid-turn.
     pub fn ask() -> Self {
+        Self::new("ask", Runs::Ask)
+    }
+
+    /// A tool that the caller runs: the turn waits for its result.
+    pub fn caller(name: impl Into<String>, spec: CallerSpec) -> Self {
+        Self { spec: Some(Box::new(spec)), ..Self::new(name, Runs::Caller) }
+    }
+
+    fn new(name: impl Into<String>, runs: Runs) -> Self {
         Self {
-            name: "ask".to_owned(),
+            name: name.into(),
             effect: Effect::Idempotent,
             approval: false,
-            runs: Runs::Ask,
+            runs,
             prompt_bytes: 0,
+            spec: None,
         }
     }
 
@@ -135,7 +148,7 @@ impl ToolResult {
             Some(Err(error)) => format!("it is {error}"),
             Some(Ok(value)) => match value.to_string().len() {
                 bytes if bytes <= most => return self.with_value(value),
-                bytes => format!("it has {bytes} bytes; at most {most} are allowed"),
+                bytes => format!("it has {bytes} bytes; the limit is {most}"),
             },
         };
         let gap = if self.message.is_empty() { "" } else { "\n" };
@@ -197,8 +210,8 @@ impl ToolOutcome {
             Self::Answered { .. } => "",
             Self::Cancelled => "cancelled",
             Self::Unknown { .. } => {
-                "The outcome is unknown: the call started, and whether it took effect cannot be seen from here. \
-                 A person has been asked. Do not repeat it."
+                "The outcome is unknown: the call started, and it may have taken effect. A person \
+                 has been asked. Do not repeat it."
             }
             Self::NotRun { reason } => reason,
         }

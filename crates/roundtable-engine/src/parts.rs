@@ -48,8 +48,7 @@ impl Parts {
             agent.window = agent.window.or(facts.window);
         }
         for tool in agents.iter_mut().flat_map(|agent| &mut agent.tools) {
-            let specs = self.tools.specs(std::slice::from_ref(&tool.name));
-            tool.prompt_bytes = specs.iter().map(|spec| spec.prompt_bytes()).sum();
+            tool.prompt_bytes = self.tools.spec_of(tool).map_or(0, |spec| spec.prompt_bytes());
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use jsonschema::Validator;
 use roundtable_core::context_request::{MAX_QUESTION, MAX_REASON};
 use roundtable_core::delegation::{MAX_AGENT, MAX_MISSION, MAX_RATIONALE};
+use roundtable_core::tool::{CallerSpec, ToolDecl};
 use roundtable_ports::{DynTool, ToolSpec};
 use serde_json::{Value, json};
 
@@ -49,13 +50,22 @@ impl Toolset {
         self.entries.get(name).map(|entry| (&entry.tool, entry.spec.as_ref()))
     }
 
-    /// The tools with these names, as models are told of them; the core's own are among them.
-    pub fn specs(&self, names: &[String]) -> Vec<Arc<ToolSpec>> {
-        let spec = |name: &String| match self.entries.get(name) {
-            Some(entry) => Some(entry.spec.clone()),
-            None => own(name).cloned(),
-        };
-        names.iter().filter_map(spec).collect()
+    /// A declared tool, as models are told of it: the core's own are known here, and those of a
+    /// caller bring their description.
+    pub fn spec_of(&self, tool: &ToolDecl) -> Option<Arc<ToolSpec>> {
+        if let Some(CallerSpec { description, schema }) = tool.spec.as_deref() {
+            return Some(Arc::new(carried_out_here(&tool.name, description, schema.clone())));
+        }
+        self.find_spec(&tool.name).cloned()
+    }
+
+    /// Whether a tool has this name, the core's own included.
+    pub fn is_known(&self, name: &str) -> bool {
+        self.find_spec(name).is_some()
+    }
+
+    fn find_spec(&self, name: &str) -> Option<&Arc<ToolSpec>> {
+        self.entries.get(name).map(|entry| &entry.spec).or_else(|| own(name))
     }
 
     /// Why these arguments do not fit the tool, if they do not.
@@ -67,7 +77,7 @@ impl Toolset {
             .take(5)
             .map(|error| format!("at \"{}\": {}", error.instance_path(), short(&error.to_string())))
             .collect();
-        Some(format!("the arguments of {name} do not fit its schema: {}", errors.join("; ")))
+        Some(format!("the arguments of {name} do not match its schema: {}", errors.join("; ")))
     }
 
     /// The names of all tools, in words.
@@ -98,7 +108,7 @@ fn request_context() -> ToolSpec {
     });
     carried_out_here(
         "request_context",
-        "Ask the people behind this conversation for information that you need. The answer comes with the next round.",
+        "Ask the people in this conversation for information that you need. The answer comes with the next round.",
         json!({
             "type": "object",
             "properties": properties,
@@ -134,7 +144,7 @@ fn ask() -> ToolSpec {
     });
     carried_out_here(
         "ask",
-        "Ask the person you work for one question and wait for the answer. Use it only when you cannot go on without the answer.",
+        "Ask the person you work for one question and wait for the answer. Use it only if you cannot continue without the answer.",
         json!({
             "type": "object",
             "properties": properties,

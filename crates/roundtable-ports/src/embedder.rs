@@ -43,7 +43,7 @@ pub enum EmbedderError {
     #[error("the embedder is unavailable: {0}")]
     Unavailable(String),
     /// It answered, and not with vectors of its space.
-    #[error("the embedder's answer makes no sense: {0}")]
+    #[error("invalid response from the embedder: {0}")]
     Broken(String),
 }
 

@@ -4,14 +4,14 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use roundtable_core::tool::{Effect, Runs, ToolDecl, ToolResult};
+use roundtable_core::tool::{Effect, ToolDecl, ToolResult};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::tool_context::ToolContext;
 
-/// An error in a handler. Anything with a text becomes a failure with `?`; the model is told the
+/// An error in a handler. Anything with a text becomes a failure with `?`; the model receives the
 /// text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolError {
@@ -122,7 +122,7 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolResult, ToolError>> + Send;
 }
 
-/// A tool, as models are told of it.
+/// The description of a tool that models receive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
@@ -145,22 +145,17 @@ impl ToolSpec {
 
     /// The tool as a session records it.
     pub fn declare(&self) -> ToolDecl {
-        ToolDecl {
-            name: self.name.clone(),
-            effect: self.effect,
-            approval: false,
-            runs: Runs::Handler,
-            prompt_bytes: self.prompt_bytes(),
-        }
+        ToolDecl { prompt_bytes: self.prompt_bytes(), ..ToolDecl::handler(&self.name, self.effect) }
     }
 }
 
 /// A tool whose parameters are JSON: every [`Tool`] is one.
 pub trait DynTool: Send + Sync {
-    /// The tool, as models are told of it.
+    /// The description that models receive.
     fn spec(&self) -> ToolSpec;
 
-    /// The tool as a session records it. A tool that wants a person's approval says so here.
+    /// The declaration that a session records. A tool that needs a person's approval declares it
+    /// here.
     fn declare(&self) -> ToolDecl {
         self.spec().declare()
     }

@@ -33,6 +33,7 @@ mod http;
 mod json;
 mod key;
 mod mcp;
+mod openai;
 mod openapi;
 mod operation;
 mod operations;

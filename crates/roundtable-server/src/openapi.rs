@@ -7,6 +7,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::openai;
 use crate::problem::ProblemBody;
 use crate::routes::{self, Door, Route};
 use crate::schema::ID;
@@ -50,6 +51,11 @@ impl Param {
     pub fn id(name: &str, what: impl Into<String>) -> Self {
         let schema =
             json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "maxLength": ID });
+        Self::new(name, "path", what, schema)
+    }
+
+    /// A part of the path.
+    pub fn path(name: &str, what: impl Into<String>, schema: Value) -> Self {
         Self::new(name, "path", what, schema)
     }
 
@@ -157,17 +163,20 @@ fn describe(route: &Route, generator: &mut SchemaGenerator) -> Value {
 }
 
 fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let problem = generator.subschema_for::<ProblemBody>();
+    let problem = match route.path.starts_with(openai::BELOW) {
+        true => generator.subschema_for::<openai::ErrorBody>(),
+        false => generator.subschema_for::<ProblemBody>(),
+    };
     let problem = json!({ "application/json": { "schema": problem } });
     let mut responses = match route.description.answer {
         Answer::Json(schema) => {
             let content = json!({ "application/json": { "schema": schema(generator) } });
-            json!({ "200": { "description": "What was asked for.", "content": content } })
+            json!({ "200": { "description": "The result.", "content": content } })
         }
         Answer::Round(schema) => {
             let content = json!({ "application/json": { "schema": schema(generator) } });
             json!({
-                "200": { "description": "What was asked for.", "content": content },
+                "200": { "description": "The result.", "content": content },
                 "202": { "description": "The round is still running.", "content": content },
             })
         }
@@ -176,18 +185,18 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
                 "description": "Server-sent events.",
                 "content": { "text/event-stream": { "schema": { "type": "string" } } },
             },
-            "204": { "description": "The session is over, and you have all of it." },
+            "204": { "description": "The session is over, and you have received all events." },
         }),
         Answer::Upgrade => json!({ "101": { "description": "A WebSocket with JSON frames." } }),
     };
     let bodies: &[(u16, &str)] =
-        &[(413, "The body is too long."), (415, "The body is not said to be JSON.")];
+        &[(413, "The request body is too large."), (415, "The content type is not JSON.")];
     let bodies = if route.method == Method::POST { bodies } else { &[] };
-    let known: &[(u16, &str)] = &[(401, "Say who you are.")];
+    let known: &[(u16, &str)] = &[(401, "Missing or invalid bearer token.")];
     let known = if route.door == Door::Known { known } else { &[] };
     let always = [
-        (403, "The name or the page is none of the server's."),
-        (503, "The server is stopping, or the store is out of reach."),
+        (403, "The host or the origin is not allowed."),
+        (503, "The server is stopping, or the store is unavailable."),
     ];
     let all = route.description.problems.iter().chain(bodies).chain(known).chain(&always);
     for (status, what) in all {

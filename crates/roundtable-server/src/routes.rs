@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::MethodRouter;
 use axum::{Extension, Router};
 use http::{Method, StatusCode};
@@ -14,6 +14,7 @@ use crate::bounds::{self, Bounds};
 use crate::gate::{self, Gate};
 use crate::http as api;
 use crate::mcp::{self, McpService};
+use crate::openai;
 use crate::openapi::Description;
 use crate::operation::Operation;
 use crate::operations;
@@ -40,7 +41,8 @@ pub(crate) struct Route {
 
 /// All routes.
 pub(crate) fn all() -> Vec<Route> {
-    let by_hand = [api::health::routes(), api::events::routes(), mcp::routes(), ws::routes()];
+    let (health, events) = (api::health::routes(), api::events::routes());
+    let by_hand = [health, events, mcp::routes(), ws::routes(), openai::routes()];
     let made = operations::all().iter().filter_map(Operation::route);
     by_hand.into_iter().flatten().chain(made).collect()
 }
@@ -61,14 +63,15 @@ pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(Extension(mcp))
         .layer(from_fn_with_state((app.clone(), Arc::new(gate)), gate::gate))
+        .layer(from_fn(openai::rewrite))
         .with_state(app.clone())
 }
 
 async fn unknown() -> Problem {
-    Problem::not_found("there is nothing at this address; GET /openapi.json lists what there is")
+    Problem::not_found("unknown path; GET /openapi.json lists all paths")
 }
 
 async fn wrong_method() -> Problem {
-    let what = "method not allowed on this path; the Allow header lists those that are";
+    let what = "method not allowed; the Allow header lists the allowed methods";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", what)
 }

@@ -2,6 +2,7 @@
 //! session needs an [`Authorized`] id, and only [`Sessions::authorize`] makes one.
 
 mod chat;
+mod completion;
 mod debate;
 
 pub(crate) use chat::NewConversation;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use roundtable::core::context_request as core;
 use roundtable::core::event::Seq;
 use roundtable::core::id::{AgentId, ContextRequestId, SessionId, TurnId};
+use roundtable::core::projection::COMPLETION;
 use roundtable::core::session::{Session, Status as CoreStatus};
 use roundtable::core::stage::Name;
 use roundtable::core::turn as core_turn;
@@ -23,6 +24,7 @@ pub(crate) enum Kind {
     Debate,
     Scene,
     Chat,
+    Completion,
 }
 
 impl From<Kind> for Name {
@@ -31,6 +33,7 @@ impl From<Kind> for Name {
             Kind::Debate => Self::constant("debate"),
             Kind::Scene => Self::constant("scene"),
             Kind::Chat => Self::constant("chat"),
+            Kind::Completion => COMPLETION,
         }
     }
 }

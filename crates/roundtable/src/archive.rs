@@ -182,7 +182,7 @@ impl Archive {
             let Some(last) = page.last() else { break };
             // The store checks what it has; only here it shows whether the first one is missing.
             if let Some(first) = page.first().filter(|first| first.seq != next) {
-                let what = format!("the log goes on with event {}", first.seq);
+                let what = format!("the log continues with event {}", first.seq);
                 let damaged = LogError::Damaged { session: session.clone(), seq: next, what };
                 return Err(EngineError::from(damaged).into());
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use roundtable_backend::MemoryStore;
 #[cfg(feature = "sqlite")]
 use roundtable_backend::SqliteStore;
-use roundtable_chat::Chat;
+use roundtable_chat::{Chat, Team};
 use roundtable_core::agent::Agent;
 use roundtable_core::id::NodeId;
 use roundtable_core::program::{Program, Programs};
@@ -167,6 +167,13 @@ impl Builder {
     #[must_use]
     pub fn agents(mut self, agents: impl IntoIterator<Item = Agent>) -> Self {
         self.defaults.agents.extend(agents);
+        self
+    }
+
+    /// The team that answers chats that name no agents, instead of the standard one.
+    #[must_use]
+    pub fn team(mut self, team: Team) -> Self {
+        self.defaults.team = Some(team);
         self
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "sqlite")]
 use roundtable_backend::PermissionNotice;
+use roundtable_chat::Team;
 use roundtable_core::Reject;
 use roundtable_core::agent::Agent;
 use roundtable_core::event::{Opening, Origin};
@@ -41,6 +42,8 @@ pub(crate) struct Defaults {
     pub max_tokens: Option<u32>,
     /// The agents that can be named.
     pub agents: Vec<Agent>,
+    /// The team that answers chats that name nobody; the standard one, where there is none.
+    pub team: Option<Team>,
     /// What was too open to other users in the data directory.
     #[cfg(feature = "sqlite")]
     pub permissions: Vec<PermissionNotice>,
@@ -204,11 +207,15 @@ impl Engine {
             let known: Vec<&str> = self.agents().iter().map(|agent| agent.id.suffix()).collect();
             let shown: String = id.chars().take(64).collect();
             let what = match known.as_slice() {
-                [] => format!("there is no agent \"{shown}\"; none are configured"),
-                known => format!("there is no agent \"{shown}\"; there are: {}", known.join(", ")),
+                [] => format!("unknown agent \"{shown}\"; no agents are configured"),
+                known => format!("unknown agent \"{shown}\"; available: {}", known.join(", ")),
             };
             Reject::Invalid { what }.into()
         })
+    }
+
+    pub(crate) fn configured_team(&self) -> Option<&Team> {
+        self.defaults.team.as_ref()
     }
 
     pub(crate) fn default_model(&self) -> &str {

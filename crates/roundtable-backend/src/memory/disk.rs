@@ -264,9 +264,7 @@ impl Disk {
     }
 
     pub(super) fn list(&self, most: usize) -> Vec<Listed> {
-        let newest: Vec<SessionId> =
-            self.tables().newest.iter().rev().take(most).cloned().collect();
-        newest.iter().filter_map(|session| self.find(session)).collect()
+        self.select(&Selection::default(), most)
     }
 
     pub(super) fn select(&self, selection: &Selection, most: usize) -> Vec<Listed> {

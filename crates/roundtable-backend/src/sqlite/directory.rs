@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
-use roundtable_core::projection::Summary;
+use roundtable_core::projection::{COMPLETION, Summary};
 use roundtable_ports::{Directory, Listed, LogError, Ownership, Selection};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
@@ -63,7 +63,8 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
 }
 
 pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<Listed>, LogError> {
-    query(connection, "ORDER BY number DESC LIMIT ?1", [limit(most)])
+    let tail = "WHERE kind <> ?1 ORDER BY number DESC LIMIT ?2";
+    query(connection, tail, params![COMPLETION.as_str(), limit(most)])
 }
 
 /// Goes through the sessions, newest first, until there are enough; those of a tenant are found in

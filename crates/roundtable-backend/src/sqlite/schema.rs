@@ -56,8 +56,8 @@ pub(super) fn check(connection: &Connection) -> Result<(), LogError> {
         return Ok(());
     }
     let what = format!(
-        "the file has format {found} now, and this process knows format {known}: \
-         restart it with the version of roundtable that changed the file"
+        "the file now has format {found}, and this process supports format {known}: restart it \
+         with the version of roundtable that changed the file"
     );
     Err(LogError::Unavailable(what))
 }

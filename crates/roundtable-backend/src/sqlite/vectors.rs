@@ -116,7 +116,7 @@ impl Vectors for SqliteStore {
                 return Ok(found);
             }
         }
-        Err(VectorsError::Unavailable("the vectors change all the time; try again".to_owned()))
+        Err(VectorsError::Unavailable("the vectors keep changing; try again".to_owned()))
     }
 }
 
@@ -196,9 +196,8 @@ fn payload(connection: &Connection, number: i64, key: &str) -> Result<serde_json
     let text: String = statement
         .query_row(params![number, key], |row| row.get(0))
         .map_err(|error| unavailable(&error))?;
-    serde_json::from_str(&text).map_err(|_| {
-        LogError::Unavailable(format!("what the vector \"{key}\" stands for is damaged"))
-    })
+    serde_json::from_str(&text)
+        .map_err(|_| LogError::Unavailable(format!("the payload of vector \"{key}\" is damaged")))
 }
 
 pub(super) fn put(

@@ -17,7 +17,7 @@ fn a_conversation_is_held_line_by_line_and_continued_later() {
     let home = Home::new();
     let ran = typed(&home, &[], "Hello\n#Coder one\\\ntwo\n/stop\n/nope\n/help\n");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "I am a scripted voice, not a model. You said: User: ";
+    let said = "Scripted answer: no model was called. Your message: User: ";
     assert_eq!(ran.out, format!("Supervisor: {said}Hello\nCoder: {said}one\ntwo\n"));
     for note in ["Nothing is running.", "Unknown command /nope.", "/regenerate"] {
         assert!(ran.err.contains(note), "{note}: {}", ran.err);

@@ -124,7 +124,12 @@ fn without_a_key_the_local_model_speaks_when_its_weights_are_there_and_says_what
     assert!(ran.out.len() > 10 && ran.out.ends_with('\n'), "{}", ran.out);
     let said = "Model: local/smollm2-135m (no API key found; the local model is installed)\n";
     assert!(ran.err.starts_with(said), "{}", ran.err);
-    assert_eq!(ran.err.matches("demonstration model").count(), 1, "once: {}", ran.err);
+    assert_eq!(
+        ran.err.matches("Demo model: do not rely on its answers").count(),
+        1,
+        "once: {}",
+        ran.err
+    );
     assert!(!ran.out.contains("demonstration"), "not in the answer: {}", ran.out);
     assert!(
         ran.err.contains("(local/smollm2-135m: 1 model call, ") && ran.err.contains(", no cost)"),
@@ -147,7 +152,7 @@ fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local/large"]).refused();
     assert_eq!(
         refused,
-        "error: --model: the local model is called local/smollm2-135m; local.model names a file of your own\n"
+        "error: --model: the local model is named local/smollm2-135m; set local.model to use your own file\n"
     );
     home.write("roundtable.toml", "[local]\nmodel = \"nowhere.gguf\"\n");
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();

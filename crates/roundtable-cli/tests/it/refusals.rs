@@ -91,11 +91,30 @@ fn every_shell_gets_a_completion_script() {
 }
 
 #[test]
-fn the_help_texts_are_the_committed_ones() {
-    let help = Home::new().run(&["--help"]).ok();
-    insta::assert_snapshot!("help", help);
-    for command in ["ask", "debate", "continue", "sessions", "delete", "config"] {
-        let help = Home::new().run(&[command, "--help"]).ok();
-        insta::assert_snapshot!(format!("help_{command}"), help);
+fn the_help_texts_of_all_commands_are_the_committed_ones() {
+    let mut names = Vec::new();
+    snapshot_help(&mut Vec::new(), &mut names);
+    assert!(names.len() >= 25, "subcommands are found in the help texts: {names:?}");
+}
+
+/// Takes a snapshot of the help of a command, and of all commands below it.
+fn snapshot_help(path: &mut Vec<String>, names: &mut Vec<String>) {
+    let mut arguments: Vec<&str> = path.iter().map(String::as_str).collect();
+    arguments.push("--help");
+    let help = finish(crate::binary::roundtable().args(arguments).spawn().unwrap()).ok();
+    let name = ["help"].into_iter().chain(path.iter().map(String::as_str));
+    let name = name.collect::<Vec<_>>().join("_");
+    insta::assert_snapshot!(name.clone(), help);
+    names.push(name);
+    let listed = help.split_once("\nCommands:\n").map_or("", |(_, listed)| listed);
+    let listed = listed.lines().take_while(|line| !line.is_empty());
+    let is_command = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    for line in listed.filter(is_command) {
+        let command = line.split_whitespace().next().unwrap();
+        if command != "help" {
+            path.push(command.to_owned());
+            snapshot_help(path, names);
+            path.pop();
+        }
     }
 }

@@ -96,7 +96,7 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
 
     Consensus: low (agreement 0.20)
     The positions fall into 2 groups: Proponent; Opponent.
-    Reservation: A scripted voice spoke, and no model
+    Reservation: Scripted answer: no model was called
     Total so far: 2 model calls, 841 tokens, cost unknown
 
     The debate is over: all rounds are done.
@@ -115,11 +115,7 @@ fn a_wide_terminal_has_lines_that_are_pleasant_to_read() {
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
     let widest = panels.lines().map(|line| line.chars().count()).max().unwrap();
     assert!((61..=100).contains(&widest), "{widest}: {panels}");
-    assert!(
-        panels.contains(
-            "\n│ I am Proponent, a scripted voice and not a model: I hold no position.\n└"
-        )
-    );
+    assert!(panels.contains("\n│ Scripted answer of Proponent: no model was called.\n└"));
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn s04_a_token_that_is_taken_out_of_the_file_ends_its_streams_and_no_others() {
     home.write("roundtable.toml", &tokens(&[BOB]));
     let last = rest(&mut ann);
     assert!(last.contains(r#""reason":"revoked""#), "{last}");
-    hear(&mut child, "Access tokens: 0 new, 1 revoked, 1 in all.\n");
+    hear(&mut child, "Access tokens: 0 new, 1 revoked, 1 in total.\n");
     assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
     home.write("roundtable.toml", "[[token]\n");
     let said = hear(&mut child, "The access tokens stay as they were");
@@ -168,12 +168,12 @@ fn s04_a_signal_has_the_tokens_read_again_at_once_and_never_lets_everyone_in() {
         signal(&child, "-HUP");
         hear(&mut child, said);
     };
-    reload(&tokens(&[ANN]), "The access tokens are the same; there are 1.\n");
+    reload(&tokens(&[ANN]), "The access tokens are unchanged: 1.\n");
     reload("[[token]]\nvalue = \"short\"\nactor = \"x\"\n", "stay as they were");
     assert!(is_let_in(&url, ANN));
     reload("", "nobody may call now");
     assert!(!is_let_in(&url, ANN) && get(&url, "/api/sessions").starts_with("HTTP/1.1 401"));
-    reload(&tokens(&[BOB]), "Access tokens: 1 new, 0 revoked, 1 in all.\n");
+    reload(&tokens(&[BOB]), "Access tokens: 1 new, 0 revoked, 1 in total.\n");
     assert!(is_let_in(&url, BOB));
     signal(&child, "-TERM");
     assert_eq!(finish(child).code, Some(0));

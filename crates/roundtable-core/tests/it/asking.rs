@@ -144,9 +144,9 @@ fn a_question_that_does_not_fit_is_refused_with_the_reason() {
     table.asks("r1.t1.i1", "", calls);
     let trace = table.trace();
     for why in [
-        "ask: question must have 1 to 1000 characters, this one has 1",
-        "ask: question must have 1 to 1000 characters, this one has 1001",
-        "the arguments of ask do not fit its schema: unknown field `query`",
+        "ask: question must have 1 to 1000 characters; this one has 1",
+        "ask: question must have 1 to 1000 characters; this one has 1001",
+        "the arguments of ask do not match its schema: unknown field `query`",
     ] {
         assert!(trace.contains(why), "{why}\n{trace}");
     }

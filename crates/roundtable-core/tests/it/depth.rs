@@ -90,8 +90,7 @@ fn a_value_has_the_size_of_a_message_at_most() {
     let most = Settings::default().max_message_bytes as usize;
     let fits = ToolResult::ok("").with_value(json!("x".repeat(most - 2)));
     assert_eq!(stored(fits.clone()), fits);
-    let told =
-        format!("[the value is left out: it has {} bytes; at most {most} are allowed]", most + 1);
+    let told = format!("[the value is left out: it has {} bytes; the limit is {most}]", most + 1);
     let large = ToolResult::failed("").with_value(json!("x".repeat(most - 1)));
     assert_eq!(stored(large), ToolResult::failed(told));
 }

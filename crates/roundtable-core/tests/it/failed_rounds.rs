@@ -158,7 +158,7 @@ fn a_round_that_failed_for_want_of_budget_runs_again_with_more() {
     let none = more(&mut table, 1);
     assert_eq!(
         table.refused(Command::Say(none)).to_string(),
-        "the budget covers the whole session, which has spent 1 calls already; set a higher one"
+        "the session has already spent 1 calls, and the budget covers the whole session; set a higher budget"
     );
     let two = more(&mut table, 2);
     table.ok(Command::Say(two));

@@ -32,7 +32,7 @@ fn spent(table: &Table) -> Spend {
 fn a_request_that_is_refused_without_output_counts_as_a_call_and_costs_nothing() {
     let mut table = Table::open(vec![priced()]);
     table.say("Hello");
-    table.fails("r1.t1.i1", "the provider asks to slow down");
+    table.fails("r1.t1.i1", "rate limit of the provider reached");
     assert_eq!(spent(&table), Spend { calls: 1, tokens: 0, cost: 0 });
     assert!(!table.session().account.estimated);
 }

@@ -255,7 +255,7 @@ impl SessionTask<'_> {
                     match (result, child) {
                         (Ok(()), Some(turn)) => self.waiters.push(Waiter { turn, reply }),
                         (Ok(()), None) => {
-                            let why = "the tool call is over".to_owned();
+                            let why = "the tool call has ended".to_owned();
                             drop(reply.send(Err(EvaluateError::Refused(why))));
                         }
                         (Err(reject), _) => {

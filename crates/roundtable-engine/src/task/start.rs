@@ -56,6 +56,7 @@ impl SessionTask<'_> {
             _ => Spend::default(),
         };
         let parts = self.engine.parts();
+        let offered = rendered.tools.iter().filter_map(|name| agent.find_tool(name));
         let request = ModelRequest {
             key: iteration.clone(),
             attempt,
@@ -64,7 +65,7 @@ impl SessionTask<'_> {
             agent_name: agent.name.clone(),
             messages: rendered.messages.clone(),
             stable: rendered.stable,
-            tools: parts.tools.specs(&rendered.tools),
+            tools: offered.filter_map(|tool| parts.tools.spec_of(tool)).collect(),
             tool_choice: ToolChoice::Auto,
             output: rendered.output.clone(),
             max_tokens: agent.max_tokens,

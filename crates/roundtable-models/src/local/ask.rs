@@ -29,11 +29,26 @@ const OPENINGS: [&str; 6] = [
     "In my experience,",
 ];
 
+/// The prompt for a title: one line, which the examples in it lead to.
+const TITLE: &str = "title";
+/// How many tokens a title may have.
+const TITLE_TOKENS: usize = 16;
+
 /// What the local model is asked, and what its answer begins with.
 pub(super) fn ask(request: &ModelRequest) -> local::Request {
     let seed = seed(request.key.as_str());
     let asked = asked(request);
     let allowed = usize::try_from(request.max_tokens).unwrap_or(usize::MAX);
+    if request.prompt == TITLE {
+        let instructions = texts(request, |role| role == Role::System).join("\n");
+        return local::Request {
+            messages: vec![local::Message::system(instructions), local::Message::user(asked)],
+            stop: vec!["\n".to_owned()],
+            max_tokens: allowed.min(TITLE_TOKENS),
+            seed,
+            ..local::Request::default()
+        };
+    }
     local::Request {
         prefill: opening(&asked, seed).to_owned(),
         messages: vec![local::Message::system(persona(request)), local::Message::user(asked)],

@@ -108,7 +108,7 @@ async fn facts_and_notice_say_what_it_is() {
     let facts = Facts { window: Some(8192), price: Some(Price { input: 0, output: 0 }) };
     assert_eq!(model().facts(), facts);
     assert_eq!(model().notice(), Some(NOTICE));
-    assert!(NOTICE.contains("demonstration") && NOTICE.contains("--model"), "{NOTICE}");
+    assert!(NOTICE.contains("demo model") && !NOTICE.contains("--model"), "{NOTICE}");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{IterationId, SessionId};
-use roundtable_core::projection::Summary;
+use roundtable_core::projection::{COMPLETION, Summary};
 use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
 
@@ -71,7 +71,7 @@ pub struct Listed {
 pub struct Selection {
     /// Those of a tenant; nothing inside means those of no tenant.
     pub tenant: Option<Option<String>>,
-    /// Those of a kind.
+    /// Those of a kind. Without one, all but completions.
     pub kind: Option<Name>,
     /// Those in a state.
     pub status: Option<Status>,
@@ -92,7 +92,10 @@ impl Selection {
     pub fn has(&self, listed: &Listed) -> bool {
         let summary = &listed.summary;
         self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
-            && self.kind.as_ref().is_none_or(|kind| summary.kind == *kind)
+            && match &self.kind {
+                Some(kind) => summary.kind == *kind,
+                None => summary.kind != COMPLETION,
+            }
             && self.status.is_none_or(|status| summary.status == status)
             && self.archived.is_none_or(|archived| summary.archived == archived)
             && self.from.is_none_or(|from| listed.created_at >= from)

@@ -134,7 +134,7 @@ impl RoundAnswer {
             total_rounds: findings.total_rounds,
             current_round: findings.rounds_completed,
             status,
-            next_step: next_step(findings, caller, status),
+            next_step: caller.next_step(findings, status),
             decision: (!findings.open).then(|| decision(findings)),
             speaking: speaking(findings),
             agent_responses: findings.responses.iter().map(AgentResponse::of).collect(),
@@ -162,34 +162,4 @@ pub(crate) fn speaking(findings: &Findings) -> Vec<String> {
         known.map_or_else(|| agent.suffix().to_owned(), |response| response.name.clone())
     };
     findings.speaking.iter().map(name).collect()
-}
-
-/// What whoever reads the answer should do now.
-fn next_step(findings: &Findings, caller: Caller, status: Status) -> String {
-    let (session, number) = (&findings.session, findings.number);
-    match status {
-        Status::Running => format!(
-            "The round is still running and goes on by itself. Call continue_roundtable with sessionId {session} and afterRound {} to get its result.",
-            number.saturating_sub(1)
-        ),
-        Status::NeedsContext => caller.next_step(findings),
-        Status::InProgress => format!(
-            "Call continue_roundtable with sessionId {session} and afterRound {number} for the next round, with a focusQuestion if something is open; or stop here and use the decision."
-        ),
-        Status::NeedsTurn => format!(
-            "An agent speaks through your own model. Answer turn.prompt as that agent, then call continue_roundtable with sessionId {session}, turnToken and contribution."
-        ),
-        Status::Completed => {
-            "The debate is over. Report the decision; synthesize_debate sums it up, export_session writes the minutes."
-                .to_owned()
-        }
-        Status::Failed if findings.completed_because.is_some() => {
-            "No agent could answer in the last round, and the debate is over; agentResponses say why. Fix that, then start another debate with start_roundtable."
-                .to_owned()
-        }
-        Status::Failed => format!(
-            "No agent could answer; agentResponses say why. The round does not count. Fix the cause, then call continue_roundtable with sessionId {session} and afterRound {} to run it again; if a budget is spent, add a higher budget.",
-            number.saturating_sub(1)
-        ),
-    }
 }

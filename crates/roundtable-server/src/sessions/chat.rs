@@ -27,7 +27,7 @@ pub(super) fn resolve(principal: &Principal, text: &str) -> Option<SessionId> {
 pub(crate) struct NewConversation {
     /// Absent: it is named after its first round.
     pub title: Option<String>,
-    /// Configured agents; the first one is the supervisor. Without any, the standard team answers.
+    /// Configured agents; the first one is the supervisor. Without any, the configured team answers.
     pub agents: Vec<String>,
 }
 
@@ -82,19 +82,25 @@ impl Sessions {
     }
 
     fn opening(&self, principal: &Principal, new: NewConversation) -> Result<Opening, Problem> {
-        let title = new.title.unwrap_or_default();
-        let mut agents = new.agents.iter().map(|id| self.engine.known_agent(id).cloned());
-        let team = match agents.next() {
-            None => self.engine.standard_team()?,
-            Some(supervisor) => agents.try_fold(Team::new(supervisor?), |team, worker| {
-                Ok::<_, Problem>(team.worker(worker?, ""))
-            })?,
-        };
-        let mut opening = team.opening(&title);
-        opening.actor = Some(principal.actor.clone());
-        opening.tenant.clone_from(&principal.tenant);
-        Ok(opening)
+        let opening = self.team(&new.agents)?.opening(&new.title.unwrap_or_default());
+        Ok(owned(principal, opening))
     }
+
+    /// The team of these agents, the first of whom is the supervisor; without any, the configured team
+    /// or else the standard one. Those whom they may delegate to are on it.
+    pub fn team(&self, agents: &[String]) -> Result<Team, Problem> {
+        let mut agents = agents.iter().map(|id| self.engine.known_agent(id).cloned());
+        let Some(supervisor) = agents.next() else { return Ok(self.engine.standard_team()?) };
+        let team = agents.try_fold(Team::new(supervisor?), |team, worker| {
+            Ok::<_, Problem>(team.worker(worker?, ""))
+        })?;
+        Ok(team.complete(self.engine.agents()))
+    }
+}
+
+/// An opening of the caller's.
+pub(super) fn owned(principal: &Principal, opening: Opening) -> Opening {
+    Opening { actor: Some(principal.actor.clone()), tenant: principal.tenant.clone(), ..opening }
 }
 
 #[cfg(test)]

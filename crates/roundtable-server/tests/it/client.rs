@@ -20,11 +20,19 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The status and the machine-readable reason.
+    /// The status and the machine-readable reason, also where a route has OpenAI's format.
     pub fn problem(&self) -> (u16, String) {
         let body = self.json();
-        assert!(body["error"].as_str().is_some_and(|error| error.len() > 20), "{body}");
-        (self.status, body["reason"].as_str().unwrap_or_default().to_owned())
+        let (error, reason) = match &body["error"] {
+            Value::Object(error) => (&error["message"], &error["code"]),
+            error => (error, &body["reason"]),
+        };
+        assert!(error.as_str().is_some_and(|error| error.len() > 20), "{body}");
+        let reason = match reason.as_str().unwrap_or_default() {
+            "invalid_api_key" => "unauthenticated",
+            reason => reason,
+        };
+        (self.status, reason.to_owned())
     }
 }
 

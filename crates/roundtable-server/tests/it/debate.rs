@@ -72,7 +72,7 @@ async fn f35_a_parked_debate_says_why_and_is_tried_again_when_it_is_continued() 
         park(directory.path(), session.as_str().unwrap()).await;
         let running = kit::on(directory.path(), script()).await;
         let caller = running.caller(transport);
-        let why = "it failed 3 times within 10 minutes, at last with: no such seat";
+        let why = "it failed 3 times within 10 minutes; last error: no such seat";
         assert_eq!(caller.session(&session).await["parked"], why);
         let stop = format!("/api/debates/{}/control", session.as_str().unwrap());
         let asked = post(running.address, &stop, &json!({ "action": "pause" }));

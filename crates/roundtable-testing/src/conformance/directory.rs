@@ -4,10 +4,10 @@ use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use roundtable_core::event::{Change, Origin, Seq};
 use roundtable_core::input::Command;
-use roundtable_core::projection::Summary;
+use roundtable_core::projection::{COMPLETION, Summary};
 use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
-use roundtable_ports::{LogError, Selection, Store};
+use roundtable_ports::{Listed, LogError, Selection, Store};
 
 use super::fixture::{Draft, env, node, session};
 
@@ -75,7 +75,7 @@ pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &
     assert_eq!(select(&tenant(Some("acme")), 10).await, ["b"]);
     assert_eq!(select(&tenant(Some("nobody")), 10).await, Vec::<String>::new());
     let page = |name| Selection { before: Some(session(name)), ..tenant(None) };
-    assert_eq!(select(&page("c"), 10).await, ["a"], "a page goes on within its tenant");
+    assert_eq!(select(&page("c"), 10).await, ["a"], "a page continues within its tenant");
     assert_eq!(select(&page("a"), 10).await, Vec::<String>::new());
     let kind = |kind| Selection { kind: Some(Name::constant(kind)), ..all.clone() };
     assert_eq!(select(&kind("chat"), 10).await, ["c", "b", "a"]);
@@ -111,6 +111,25 @@ pub async fn the_directory_lists_archived_sessions_when_they_are_asked_for(store
     put_away.send(store, Command::Change(archived(false))).await;
     assert_eq!(select(Some(false)).await, [away, kept]);
     assert_eq!(select(Some(true)).await, []);
+}
+
+pub async fn the_directory_lists_completions_only_by_their_kind(store: &Store) {
+    Draft::opened(store, "shown", "one").await;
+    let mut hidden = Draft::claim(store, "hidden", "one").await;
+    let events = hidden.open();
+    let summary = Summary { kind: COMPLETION, ..Summary::of(&hidden.live.session) };
+    hidden.append_as(store, Seq(0), &events, &[], &summary).await.expect("a first append");
+    let names = |found: Vec<Listed>| {
+        found.iter().map(|listed| listed.session.suffix().to_owned()).collect::<Vec<_>>()
+    };
+    let select = async |kind| {
+        let selection = Selection { kind, ..Selection::default() };
+        names(store.directory.select(&selection, 10).await.expect("a list"))
+    };
+    assert_eq!(select(None).await, ["shown"]);
+    assert_eq!(select(Some(COMPLETION)).await, ["hidden"]);
+    assert_eq!(names(store.directory.list(10).await.expect("a list")), ["shown"]);
+    assert!(store.directory.find(&session("hidden")).await.expect("a store").is_some());
 }
 
 pub async fn f38_a_deleted_session_is_gone_and_its_writer_stays_fenced(store: &Store) {

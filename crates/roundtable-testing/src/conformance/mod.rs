@@ -43,6 +43,7 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     directory::the_directory_knows_what_is_due(&make()).await;
     directory::the_directory_finds_the_newest_of_those_that_are_asked_for(&make()).await;
     directory::the_directory_lists_archived_sessions_when_they_are_asked_for(&make()).await;
+    directory::the_directory_lists_completions_only_by_their_kind(&make()).await;
     directory::f38_a_deleted_session_is_gone_and_its_writer_stays_fenced(&make()).await;
     directory::the_directory_knows_when_something_is_due_next(&make()).await;
     directory::what_living_nodes_own_does_not_hide_what_is_due(&make()).await;

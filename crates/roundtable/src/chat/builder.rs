@@ -157,12 +157,17 @@ impl ChatBuilder {
 }
 
 impl Engine {
-    /// The team of chats that name nobody. The local model uses no tools, so its supervisor answers
-    /// alone.
+    /// The team of chats that name nobody: the one that the engine was built with, else the standard
+    /// one. The local model uses no tools, so its supervisor delegates to nobody, and the others
+    /// answer by name.
+    ///
+    /// # Errors
+    /// [`crate::Error`] never happens with the names of the standard team.
     pub fn standard_team(&self) -> Result<Team> {
+        if let Some(team) = self.configured_team() {
+            return Ok(team.clone());
+        }
         let model = self.default_model();
-        let team =
-            if model == local::NAME { Team::assistant(model) } else { Team::standard(model) };
-        Ok(team?)
+        Ok(if model == local::NAME { Team::by_name(model)? } else { Team::standard(model)? })
     }
 }

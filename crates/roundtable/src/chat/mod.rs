@@ -38,4 +38,4 @@ mod message;
 
 pub use builder::ChatBuilder;
 pub use message::Message;
-pub use roundtable_chat::{CHAT, Chat, Member, Rules, TITLE, Team};
+pub use roundtable_chat::{Background, CHAT, Chat, EarlierMessage, Member, Rules, TITLE, Team};

@@ -211,7 +211,7 @@ impl DebateBuilder {
     /// # Errors
     /// [`crate::Error`] when a name makes no id.
     pub fn quote(&self) -> Result<Quote> {
-        let opening = self.opening(false)?;
+        let opening = self.opening()?;
         let rules = Rules::of(&opening.settings).unwrap_or_default();
         let mut agents = opening.agents;
         for agent in &mut agents {
@@ -262,7 +262,8 @@ impl DebateBuilder {
     }
 
     async fn begin(self, auto_continue: bool) -> Result<Debate> {
-        let opening = self.opening(auto_continue)?;
+        let mut opening = self.opening()?;
+        opening.settings.auto_continue = auto_continue;
         let topic = opening.topic.clone();
         let driver = self.engine.driver();
         let (id, command) = match self.named() {
@@ -281,7 +282,11 @@ impl DebateBuilder {
         Ok(debate)
     }
 
-    fn opening(&self, auto_continue: bool) -> Result<Opening> {
+    /// What the debate is opened with. It begins when its topic is said.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when a name makes no id, or there are too few or too many agents.
+    pub fn opening(&self) -> Result<Opening> {
         let mut agents = self.panel()?;
         if self.asks {
             agents.iter_mut().for_each(let_ask);
@@ -302,7 +307,6 @@ impl DebateBuilder {
             order: self.mode.order(),
             seats,
             total_rounds: Some(self.rounds),
-            auto_continue,
             session_limits: self.limits,
             program: (&rules).into(),
             ..Settings::default()
@@ -332,7 +336,7 @@ impl DebateBuilder {
             given => given.max(2),
         });
         if !(2..=10).contains(&count) {
-            let what = format!("a debate has 2 to 10 agents who argue, not {count}");
+            let what = format!("a debate needs 2 to 10 agents, not {count}");
             return Err(Reject::Invalid { what }.into());
         }
         let models = self.engine.driver().parts().models.keys().map(String::as_str);

@@ -1,7 +1,8 @@
 //! The team of chats: as the configuration defines it, or the standard one.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use roundtable::chat::Team;
+use roundtable::core::agent::Agent;
 use roundtable::models::local;
 
 use super::{Config, Needs, Toolbox};
@@ -53,12 +54,31 @@ impl Config {
         let Some(supervisor) = self.supervisor()? else {
             return standard(&self.model_of_agent("supervisor"));
         };
+        self.team_of(&supervisor, |id| self.agent(id, toolbox))
+    }
+
+    /// The team that answers conversations of a server, made of these agents; nothing where the
+    /// configuration names none, and the standard team answers.
+    pub fn configured_team(&self, agents: &[Agent]) -> Result<Option<Team>> {
+        let file = &self.file;
+        let only = file.agents.keys().next().filter(|_| file.agents.len() == 1);
+        let named = file.defaults.agent.as_ref().or(file.team.supervisor.as_ref()).or(only);
+        let known = named.filter(|id| file.agents.contains_key(*id));
+        let Some(supervisor) = known else { return Ok(None) };
+        let find = |id: &str| agents.iter().find(|agent| agent.id.suffix() == id).cloned();
+        let team = self.team_of(supervisor, |id| {
+            find(id).with_context(|| format!("[team] names the agent \"{id}\", which is unknown"))
+        });
+        team.map(Some)
+    }
+
+    fn team_of(&self, supervisor: &str, agent: impl Fn(&str) -> Result<Agent>) -> Result<Team> {
         let file = &self.file.team;
-        let own = file.supervisor.as_ref() == Some(&supervisor);
-        let mut team = Team::new(self.agent(&supervisor, toolbox)?);
-        for id in self.members(&supervisor) {
+        let own = file.supervisor.as_deref() == Some(supervisor);
+        let mut team = Team::new(agent(supervisor)?);
+        for id in self.members(supervisor) {
             let role = self.file.agents.get(&id).and_then(|entry| entry.role.clone());
-            let (agent, role) = (self.agent(&id, toolbox)?, role.unwrap_or_default());
+            let (agent, role) = (agent(&id)?, role.unwrap_or_default());
             team = if own && file.command_only.contains(&id) {
                 team.command_only(agent, &role)
             } else if own && file.workers.contains(&id) {
@@ -71,7 +91,7 @@ impl Config {
     }
 }
 
-/// The local model uses no tools, so its supervisor answers alone.
+/// The local model uses no tools, so its supervisor delegates to nobody.
 fn standard(model: &str) -> Result<Team> {
-    Ok(if model == local::NAME { Team::assistant(model)? } else { Team::standard(model)? })
+    Ok(if model == local::NAME { Team::by_name(model)? } else { Team::standard(model)? })
 }

@@ -74,7 +74,7 @@ fn a_call_without_a_result_gets_one_and_a_result_without_a_call_becomes_text() {
         [
             "User: Please begin.",
             "Assistant: tcl_a? + tcl_b?",
-            "Tools: tcl_b=saw b true + tcl_a=No result of this call is known. false",
+            "Tools: tcl_b=saw b true + tcl_a=The result of this call is unknown. false",
             "User: Result of an earlier tool call:|saw z",
             "User: Well?",
         ]
@@ -128,6 +128,6 @@ fn thoughts_of_another_wire_are_left_out_and_pictures_where_nobody_sees_them() {
     );
     assert_eq!(
         lines("deepseek/deepseek-chat", &messages),
-        ["User: [A picture that this model cannot see.]", "Assistant: Ah.", "User: Go."]
+        ["User: [An image that this model cannot read.]", "Assistant: Ah.", "User: Go."]
     );
 }

@@ -34,7 +34,7 @@ async fn s12_a_name_that_could_stand_for_another_is_not_used() {
     let twice = connect([server("one", &[]), server("one", &[])], &Pins::default()).await;
     assert_eq!(
         lines(&twice)[0],
-        "MCP server \"one\": another server has the same name; this one is not used"
+        "MCP server \"one\": duplicate server name; this server is ignored"
     );
     twice.shutdown().await;
 }

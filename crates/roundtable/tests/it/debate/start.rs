@@ -44,7 +44,7 @@ async fn agents_that_the_engine_knows_are_named_by_id_and_an_unknown_one_is_refu
         engine.debate("Why?").known(&["critic", "agt_optimist"]).unwrap().start().await.unwrap();
     assert_eq!(debate.wait(1).await.unwrap().responses.len(), 2);
     let refused = engine.debate("Why?").known(&["eve"]).err().unwrap().to_string();
-    assert_eq!(refused, "there is no agent \"eve\"; there are: critic, optimist");
+    assert_eq!(refused, "unknown agent \"eve\"; available: critic, optimist");
     engine.shutdown().await;
 }
 
@@ -59,13 +59,10 @@ async fn what_cannot_be_a_debate_is_refused_and_nothing_is_opened() {
         ),
         (
             engine.debate(&"x".repeat(10_001)).agent("Ann").agent("Bob"),
-            "the topic must have 1 to 10000 characters, this one has 10001",
+            "the topic must have 1 to 10000 characters; this one has 10001",
         ),
-        (
-            engine.debate("Why?").agent("Ann"),
-            "a debate has 2 to 10 agents who argue, this one has 1",
-        ),
-        (engine.debate("Why?").agents(11), "a debate has 2 to 10 agents who argue, not 11"),
+        (engine.debate("Why?").agent("Ann"), "a debate needs 2 to 10 agents; this one has 1"),
+        (engine.debate("Why?").agents(11), "a debate needs 2 to 10 agents, not 11"),
         (engine.debate("Why?").agents(2).rounds(0), "rounds must be at least 1"),
         (engine.debate("Why?").agent("Ann").agent("Ann"), "agent agt_ann takes part twice"),
         (
@@ -137,7 +134,7 @@ async fn a_spent_budget_ends_turns_and_the_debate_says_so() {
     let first = debate.wait(1).await.unwrap();
     let failures: Vec<_> =
         first.responses.iter().filter_map(|response| response.failure()).collect();
-    assert_eq!(failures, ["its budget of calls was spent"]);
+    assert_eq!(failures, ["its budget of calls is exhausted"]);
     assert_eq!(debate.record().await.unwrap().rounds[0].outcome, Some(RoundOutcome::Completed));
     engine.shutdown().await;
 }
