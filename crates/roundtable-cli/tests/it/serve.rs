@@ -180,7 +180,7 @@ fn s04_a_token_that_is_taken_out_of_the_file_ends_its_streams_and_no_others() {
     hear(&mut child, "Access tokens: 0 new, 1 revoked, 1 in total.\n");
     assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
     home.write("roundtable.toml", "[[token]\n");
-    let said = hear(&mut child, "The access tokens stay as they were");
+    let said = hear(&mut child, "The access tokens are unchanged");
     assert!(said.contains("roundtable.toml"), "{said}");
     assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
     signal(&child, "-TERM");
@@ -200,9 +200,9 @@ fn s04_a_signal_has_the_tokens_read_again_at_once_and_never_lets_everyone_in() {
         hear(&mut child, said);
     };
     reload(&tokens(&[ANN]), "The access tokens are unchanged: 1.\n");
-    reload("[[token]]\nvalue = \"short\"\nactor = \"x\"\n", "stay as they were");
+    reload("[[token]]\nvalue = \"short\"\nactor = \"x\"\n", "are unchanged");
     assert!(is_let_in(&url, ANN));
-    reload("", "nobody may call now");
+    reload("", "every call is refused");
     assert!(!is_let_in(&url, ANN) && get(&url, "/api/sessions").starts_with("HTTP/1.1 401"));
     reload(&tokens(&[BOB]), "Access tokens: 1 new, 0 revoked, 1 in total.\n");
     assert!(is_let_in(&url, BOB));
