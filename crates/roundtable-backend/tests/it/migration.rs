@@ -68,8 +68,7 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     // A newer version comes along and changes the file under a process that runs.
     let shell = shell(directory.path());
     shell.execute_batch("PRAGMA user_version = 9").unwrap();
-    let told = "the file now has format 9, and this process supports format 8: \
-                restart it with the version of roundtable that changed the file";
+    let told = "the file now has format 9, and this process supports format 8: restart it with the version of roundtable that changed the file";
     let read = table.store.read(&session("lake"), Seq(1), 10).await.unwrap_err().to_string();
     assert!(read.contains(told), "{read}");
     let written = lake.command(Command::Pause, None).await.unwrap_err().to_string();
