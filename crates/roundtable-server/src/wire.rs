@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use roundtable::core::context_request as core;
+use roundtable::core::document::{self, Usage};
 use roundtable::core::event::Seq;
 use roundtable::core::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use roundtable::core::projection::COMPLETION;
-use roundtable::core::session::{Session, Status as CoreStatus};
+use roundtable::core::session::{Session, Status};
 use roundtable::core::stage::Name;
 use roundtable::core::turn as core_turn;
-use roundtable::debate::Spent;
 use roundtable::ports::Listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::camel::object;
 use crate::problem::Problem;
 
-/// What kind of session it is.
+/// Kind of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -38,66 +38,34 @@ impl From<Kind> for Name {
     }
 }
 
-/// Whether a session opens rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
-    Active,
-    Paused,
-    Completed,
-}
-
-impl From<CoreStatus> for Status {
-    fn from(status: CoreStatus) -> Self {
-        match status {
-            CoreStatus::Active => Self::Active,
-            CoreStatus::Paused => Self::Paused,
-            CoreStatus::Completed => Self::Completed,
-        }
-    }
-}
-
-impl From<Status> for CoreStatus {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Active => Self::Active,
-            Status::Paused => Self::Paused,
-            Status::Completed => Self::Completed,
-        }
-    }
-}
-
 /// A session in a list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionSummary {
-    /// The session's id, to be named in every further call.
-    #[schemars(with = "String")]
+    /// Session id.
     pub session_id: SessionId,
     #[schemars(with = "Kind")]
     pub kind: Name,
-    /// The topic or title.
+    /// Topic or title.
     pub topic: String,
     pub status: Status,
-    /// Whether it is archived.
+    /// Whether the session is archived.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub archived: bool,
-    /// How many rounds are finished.
+    /// Number of finished rounds.
     pub rounds_completed: u32,
-    /// How many rounds are finished: the same number as `roundsCompleted`, as in every answer.
-    /// The round in progress is `activeRound` of the session.
+    /// Number of finished rounds: the same as `roundsCompleted`. The running round is `activeRound`
+    /// of the session.
     pub current_round: u32,
-    /// How many events its log has.
+    /// Number of events in the log.
     #[schemars(with = "u64")]
     pub events: Seq,
-    /// When it began.
-    #[schemars(with = "String", extend("format" = "date-time"))]
+    /// Start time.
     pub created_at: Timestamp,
-    /// When something last happened in it.
-    #[schemars(with = "String", extend("format" = "date-time"))]
+    /// Time of the last event.
     pub updated_at: Timestamp,
-    /// Why nobody goes on with it by itself: it crashed again and again. Continuing it tries again.
+    /// Why the session was parked: it crashed repeatedly. Continue it to try again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parked: Option<String>,
 }
@@ -108,7 +76,7 @@ impl SessionSummary {
             session_id: listed.session.clone(),
             kind: listed.summary.kind.clone(),
             topic: listed.summary.topic.clone(),
-            status: listed.summary.status.into(),
+            status: listed.summary.status,
             archived: listed.summary.archived,
             rounds_completed: listed.summary.rounds_completed,
             current_round: listed.summary.rounds_completed,
@@ -126,17 +94,18 @@ impl SessionSummary {
 pub(crate) struct SessionDetail {
     #[serde(flatten)]
     pub summary: SessionSummary,
-    /// How many rounds it has in all, where that is settled.
+    /// Total number of rounds, if it is fixed.
     pub total_rounds: Option<u32>,
-    /// The round that is open, if one is.
+    /// The running round.
     pub active_round: Option<u32>,
-    /// The ids of those who take part, in seat order.
-    #[schemars(with = "Vec<String>")]
+    /// Agent ids in seat order.
     pub agent_ids: Vec<AgentId>,
-    /// Who takes part, in seat order.
+    /// Agents in seat order.
     pub agents: Vec<AgentSummary>,
-    /// Questions that wait for an answer. Required ones hold the next round back.
-    pub pending_context_requests: Vec<ContextRequest>,
+    /// Pending context requests. Required ones block the next round.
+    #[serde(serialize_with = "document::context_requests")]
+    #[schemars(with = "Vec<document::ContextRequest>")]
+    pub pending_context_requests: Vec<core::ContextRequest>,
     pub usage: Usage,
 }
 
@@ -150,7 +119,7 @@ impl SessionDetail {
         Self {
             summary: SessionSummary {
                 topic: state.title().to_owned(),
-                status: state.status.into(),
+                status: state.status,
                 archived: state.archived,
                 rounds_completed: state.rounds_completed,
                 current_round: state.rounds_completed,
@@ -161,193 +130,62 @@ impl SessionDetail {
             active_round: state.round.as_ref().map(|round| round.number),
             agent_ids: state.agents.iter().map(|agent| agent.id.clone()).collect(),
             agents: state.agents.iter().map(agent).collect(),
-            pending_context_requests: state.requests.iter().map(ContextRequest::of).collect(),
-            usage: Usage::of(Spent::of(&state.account)),
+            pending_context_requests: state.requests.clone(),
+            usage: (&state.account).into(),
         }
     }
 }
 
-/// Who takes part.
+/// An agent of a session.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentSummary {
-    #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub name: String,
-    /// The model that speaks for it.
+    /// Model of the agent.
     pub model: String,
 }
 
-/// What a session has spent: one figure, the same in every answer.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Usage {
-    /// Requests to providers, retries and those that failed included.
-    pub calls: u64,
-    /// Tokens, prompts and replies together.
-    pub tokens: u64,
-    /// Dollars; null where a price is not known.
-    pub cost: Option<f64>,
-    /// Whether part of it is an estimate, because a provider did not report it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(default)]
-    pub estimated: bool,
-}
-
-impl Usage {
-    pub fn of(spent: Spent) -> Self {
-        let Spent { calls, tokens, cost, estimated } = spent;
-        Self { calls, tokens, cost: cost.map(dollars), estimated }
-    }
-}
-
-/// Millionths of a dollar as dollars.
-#[expect(clippy::cast_precision_loss, reason = "dollars for people")]
-pub(crate) fn dollars(cost: u64) -> f64 {
-    cost as f64 / 1e6
-}
-
-/// Whether a session can go on without an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Priority {
-    Required,
-    Optional,
-}
-
-/// What a request asks for, and so how it is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RequestKind {
-    /// Information: answered with success and result or error.
-    Question,
-    /// May this tool call be run? Answered with decision approve or deny.
-    Approval,
-    /// Did this tool call take effect? Answered with decision happened, did_not_happen or unknown.
-    UnknownOutcome,
-}
-
-/// The tool call that a decision is about.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RequestedCall {
-    pub tool: String,
-    /// All arguments; missing only for an unknown outcome with more than 64 KiB of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Value>,
-    /// SHA-256 of tool and arguments.
-    pub digest: String,
-}
-
-/// Something that an agent asks for (R000-2).
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ContextRequest {
-    /// Name it in contextResults.
-    #[schemars(with = "String")]
-    pub id: ContextRequestId,
-    pub kind: RequestKind,
-    /// Who asks.
-    #[schemars(with = "String")]
-    pub agent_id: AgentId,
-    /// The name of the agent, where a tool call is concerned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent_name: Option<String>,
-    /// The tool call, unless this is a question.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<RequestedCall>,
-    /// What is asked.
-    pub query: String,
-    /// Why.
-    pub reason: String,
-    /// The next round waits for required ones.
-    pub priority: Priority,
-    #[schemars(with = "String", extend("format" = "date-time"))]
-    pub timestamp: Timestamp,
-}
-
-impl ContextRequest {
-    pub fn of(request: &core::ContextRequest) -> Self {
-        let call = request.about.call();
-        Self {
-            id: request.id.clone(),
-            kind: match request.kind() {
-                core::RequestKind::Question => RequestKind::Question,
-                core::RequestKind::Approval => RequestKind::Approval,
-                core::RequestKind::UnknownOutcome => RequestKind::UnknownOutcome,
-            },
-            agent_id: request.agent.clone(),
-            agent_name: call.map(|call| call.agent_name.clone()),
-            call: call.map(|call| RequestedCall {
-                tool: call.tool.clone(),
-                arguments: call.arguments.clone(),
-                digest: call.digest.as_str().to_owned(),
-            }),
-            query: request.query.clone(),
-            reason: request.reason.clone(),
-            priority: match request.priority {
-                core::Priority::Required => Priority::Required,
-                core::Priority::Optional => Priority::Optional,
-            },
-            timestamp: request.at,
-        }
-    }
-}
-
-/// A decision on a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Decision {
-    Approve,
-    Deny,
-    Happened,
-    DidNotHappen,
-    Unknown,
-}
-
-impl From<Decision> for core::Decision {
-    fn from(decision: Decision) -> Self {
-        match decision {
-            Decision::Approve => Self::Approve,
-            Decision::Deny => Self::Deny,
-            Decision::Happened => Self::Happened,
-            Decision::DidNotHappen => Self::DidNotHappen,
-            Decision::Unknown => Self::Unknown,
-        }
-    }
-}
-
-/// An answer to a context request. That something could not be found out is an answer, too.
+/// An answer to a context request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContextResult {
-    /// The id of the request.
+    /// Request id.
     #[schemars(length(max = 64))]
     pub request_id: String,
-    /// Whether the request was fulfilled. Required for questions; with a decision it follows from it.
+    /// Whether the request was fulfilled. Required for questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
-    /// The decision: approve or deny for an approval; happened, did_not_happen or unknown for an
-    /// unknown outcome. Not for questions.
+    /// Decision on a tool call: approve or deny for an approval; happened, did_not_happen or
+    /// unknown for an unknown outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Decision>,
+    pub decision: Option<core::Decision>,
     /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 200000))]
     pub result: Option<String>,
-    /// Why there is no result.
+    /// Why the request was not fulfilled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 20000))]
     pub error: Option<String>,
 }
 
-/// Answers for a session, and what has to be said about those that are none.
+impl ContextResult {
+    /// A decision without further words.
+    pub fn decided(request: &ContextRequestId, decision: core::Decision) -> Self {
+        let request_id = request.to_string();
+        Self { request_id, success: None, decision: Some(decision), result: None, error: None }
+    }
+}
+
+/// Answers for a session, and warnings about unknown requests.
 pub(crate) struct Answers {
     pub results: Vec<core::ContextResult>,
     pub warnings: Vec<String>,
 }
 
 impl Answers {
-    /// A text that is no id was never issued as one: it is ignored, and named.
+    /// A text that is not an id was never issued as one: it is ignored with a warning.
     ///
     /// # Errors
     /// An answer that has neither success nor a decision.
@@ -356,11 +194,10 @@ impl Answers {
         for ContextResult { request_id, success, decision, result, error } in results {
             let shown =
                 || -> String { request_id.chars().filter(|c| !c.is_control()).take(64).collect() };
-            let decision = decision.map(core::Decision::from);
             let implied = || decision.map(|it| it != core::Decision::Deny);
             let Some(success) = success.or_else(implied) else {
                 let what = format!(
-                    "contextResults for {}: success is missing; a question needs success, an approval or an unknown outcome needs decision",
+                    "contextResults for {}: missing success; a question needs success, an approval or an unknown outcome needs decision",
                     shown()
                 );
                 return Err(Problem::bad_request("invalid", what));
@@ -371,9 +208,8 @@ impl Answers {
                 }
                 Err(_) => {
                     let shown = shown();
-                    warnings.push(format!(
-                        "there is no context request {shown}; its result was ignored"
-                    ));
+                    warnings
+                        .push(format!("unknown context request {shown}; its result was ignored"));
                 }
             }
         }
@@ -381,30 +217,27 @@ impl Answers {
     }
 }
 
-/// What happened in a turn.
+/// Details of a turn.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
-    #[schemars(with = "String")]
     pub turn_id: TurnId,
-    /// The number of the iteration under way, or of the last one.
+    /// Number of the running or last iteration.
     pub current_iteration: u32,
     pub iterations: Vec<Iteration>,
 }
 
-/// One model call and the tool calls that it asked for.
+/// One model call with its tool calls.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Iteration {
-    /// From 1.
+    /// Number, from 1.
     pub number: u32,
-    /// What was said, in order.
+    /// Messages in order.
     pub messages: Vec<Map<String, Value>>,
-    /// The tool calls with their results.
+    /// Tool calls with results.
     pub tool_calls: Vec<Map<String, Value>>,
-    #[schemars(with = "String", extend("format" = "date-time"))]
     pub started_at: Timestamp,
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub completed_at: Option<Timestamp>,
     /// Model, latency, usage, cost and stop reason.
     pub metadata: Map<String, Value>,
