@@ -1,14 +1,15 @@
 //! The debate summed up.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::loose;
 use roundtable_core::prompt::OutputSchema;
 
 /// The debate summed up.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Synthesis {
     /// Common ground.
     pub common_ground: Vec<String>,

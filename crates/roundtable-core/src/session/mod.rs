@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use follow::{Prepared, With};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,15 +39,15 @@ use crate::state;
 /// An event that was decided and has no position yet.
 pub(crate) type Draft = (Place, Body);
 
-/// Whether a session opens rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Status of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It does.
+    /// It opens rounds.
     Active,
-    /// Not until it is resumed.
+    /// It opens no rounds until it is resumed.
     Paused,
-    /// Never again.
+    /// It is over.
     Completed,
 }
 
@@ -120,7 +121,7 @@ pub struct Session {
     pub head: Seq,
     /// What it has spent.
     pub account: Account,
-    /// How many rounds are finished.
+    /// Number of finished rounds.
     pub rounds_completed: u32,
     /// How many of those have left the window.
     pub completed_before: u32,

@@ -32,7 +32,7 @@ const ROUNDS: u32 = 3;
 /// println!("at most {:?} tokens", debate.quote()?.output);
 /// let debate = debate.start().await?;
 /// let first = debate.wait(1).await?;
-/// println!("{}: {}", first.decision.level.word(), first.judgement.summary);
+/// println!("{}: {}", first.consensus.level.word(), first.consensus.summary);
 /// # Ok(())
 /// # }
 /// ```

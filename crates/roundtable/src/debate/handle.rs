@@ -2,14 +2,17 @@
 
 use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
+use roundtable_core::document::Usage;
 use roundtable_core::id::{AgentId, CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::{MessageContext, Reject};
 use roundtable_debate::{
-    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
+    Consensus, Debate as Program, Findings, FullResponse, Gain, Record, Source, Synthesis,
 };
 use roundtable_engine::EngineError;
 use roundtable_ports::{CommandKey, Receipt};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
@@ -53,17 +56,20 @@ pub struct ContinueOutcome {
     pub warnings: Vec<String>,
 }
 
-/// A debate summed up.
-#[derive(Debug, Clone, PartialEq)]
+/// Synthesis of a debate.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SynthesisReport {
     /// What it comes to.
+    #[serde(flatten)]
     pub synthesis: Synthesis,
-    /// The last round that it covers.
+    /// Last round that the synthesis covers.
+    #[serde(rename = "roundNumber")]
     pub number: u32,
-    /// Who summed up.
+    /// Id of the agent that wrote it.
+    #[serde(rename = "synthesizer")]
     pub agent: AgentId,
-    /// What that took.
-    pub spent: Spent,
+    /// What the synthesis cost.
+    pub usage: Usage,
 }
 
 impl Debate {
@@ -252,17 +258,17 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when there is no such debate or no such round.
-    pub async fn consensus(&self, number: Option<u32>) -> Result<Judgement> {
+    pub async fn consensus(&self, number: Option<u32>) -> Result<Consensus> {
         let record = self.record().await?;
         let number = pick(&record, number)?;
-        record.judgement(number).ok_or_else(|| no_round(&record, number))
+        record.consensus(number).ok_or_else(|| no_round(&record, number))
     }
 
     /// What an agent said in each round, and how sure it was.
     ///
     /// # Errors
     /// [`Error`] when there is no such debate, or the agent takes no part in it.
-    pub async fn thoughts(&self, agent: &AgentId) -> Result<Vec<(u32, Response)>> {
+    pub async fn thoughts(&self, agent: &AgentId) -> Result<Vec<FullResponse>> {
         let unknown = || Reject::UnknownAgent { agent: agent.clone() };
         Ok(self.record().await?.thoughts(agent).ok_or_else(unknown)?)
     }
@@ -290,7 +296,7 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when there is no such debate.
-    pub async fn added(&self) -> Result<Option<Added>> {
+    pub async fn added(&self) -> Result<Option<Gain>> {
         Ok(self.record().await?.added())
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roundtable::core::agent::Agent;
-use roundtable::debate::{Findings, Judgement, Record};
+use roundtable::debate::{Consensus, Findings, Record};
 use roundtable::prelude::*;
 
 use super::{analysis, position, question};
@@ -28,7 +28,7 @@ fn script() -> Script {
 struct Told {
     first: Findings,
     second: Findings,
-    consensus: Judgement,
+    consensus: Consensus,
     recommendation: String,
     minutes: String,
     calls: usize,
