@@ -34,7 +34,7 @@ impl Vote {
 /// A changed position.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PositionChange {
-    /// The agent.
+    /// Agent id.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// What it held before any exchange.

@@ -17,7 +17,7 @@ use roundtable_core::message::Citation;
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AgentResponse")]
 pub struct Response {
-    /// The agent.
+    /// Agent id.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// Its name.
@@ -62,7 +62,7 @@ pub struct Response {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FullResponse {
-    /// The round.
+    /// Round number.
     #[serde(rename = "roundNumber")]
     pub number: u32,
     /// In short.
@@ -116,7 +116,7 @@ fn failure(outcome: Option<&TurnOutcome>, position: &Position) -> Option<String>
 }
 
 impl Record {
-    /// What everyone came to in a round, in the order of the seats.
+    /// All responses of a round, in seat order.
     pub fn responses(&self, number: u32) -> Vec<Response> {
         let Some(round) = self.round(number) else { return Vec::new() };
         let mut turns: Vec<&RecordedTurn> = round.turns_for(Purpose::Answer).collect();
