@@ -105,7 +105,7 @@ pub struct Session {
     /// Whether lists leave it out unless they are asked for archived sessions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// Who takes part.
+    /// The agents.
     pub agents: Vec<Agent>,
     /// How it runs.
     pub settings: Settings,
