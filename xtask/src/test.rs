@@ -32,9 +32,18 @@ enum Step {
     Interop,
 }
 
-/// What every change has to pass. The steps beyond these install packages of others first.
-const USUAL: &[Step] =
-    &[Step::Fmt, Step::Clippy, Step::Tidy, Step::Deny, Step::Features, Step::Nextest, Step::Doc];
+/// What every change has to pass. The last two install clients that others wrote.
+const ALL: &[Step] = &[
+    Step::Fmt,
+    Step::Clippy,
+    Step::Tidy,
+    Step::Deny,
+    Step::Features,
+    Step::Nextest,
+    Step::Doc,
+    Step::Conformance,
+    Step::Interop,
+];
 
 /// One step that ran, and how long it took.
 struct Ran {
@@ -44,7 +53,7 @@ struct Ran {
 }
 
 pub fn test(args: &Args) -> Result<()> {
-    let steps = args.step.as_ref().map_or(USUAL, std::slice::from_ref);
+    let steps = args.step.as_ref().map_or(ALL, std::slice::from_ref);
     if steps.contains(&Step::Nextest) {
         shell::ensure("nextest", &["cargo-nextest", "--locked"])?;
     }

@@ -40,9 +40,6 @@ pub fn tidy() -> Result<()> {
     for note in sizes::notes(&files) {
         println!("note: {note}");
     }
-    if let Some(note) = voice::note(&files) {
-        println!("note: {note}");
-    }
     let findings: Vec<Finding> = [
         sizes::check(&files, &exceptions),
         direction::check(&metadata),

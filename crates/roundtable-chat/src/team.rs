@@ -78,15 +78,15 @@ impl Rules {
         let find = |id: &AgentId| opening.agents.iter().find(|agent| agent.id == *id);
         for (index, id) in self.ids().enumerate() {
             if find(id).is_none() {
-                return Err(format!("{id} is on the team and not among the agents; add it"));
+                return Err(format!("{id} is on the team but not among the agents; add it"));
             }
             if self.ids().take(index).any(|other| other == id) {
-                return Err(format!("{id} is on the team twice; give each member its own name"));
+                return Err(format!("duplicate team member {id}; give each member its own name"));
             }
         }
         for agent in &opening.agents {
             if !self.ids().any(|id| *id == agent.id) {
-                return Err(format!("{} is not on the team; make it a worker", agent.id));
+                return Err(format!("{} is not on the team; add it as a worker", agent.id));
             }
             self.check_workers(agent)?;
         }
@@ -101,20 +101,20 @@ impl Rules {
         for worker in &agent.workers {
             if !self.ids().any(|id| id == worker) {
                 return Err(format!(
-                    "{} may delegate to {worker}, who is not on the team; add it, or take it out of the workers",
+                    "{} may delegate to {worker}, who is not on the team; add it, or remove it from the workers",
                     agent.id
                 ));
             }
             if self.find(worker).is_some_and(|member| member.command_only) {
                 return Err(format!(
-                    "{} may delegate to {worker}, who answers only by name; take it out of the workers",
+                    "{} may delegate to {worker}, who answers only by name; remove it from the workers",
                     agent.id
                 ));
             }
         }
         if agent.workers.is_empty() && agent.find_tool("delegate").is_some() {
             return Err(format!(
-                "{} has the tool delegate and nobody to delegate to; add workers, or take the tool away",
+                "{} has the tool delegate but no workers; add workers, or remove the tool",
                 agent.id
             ));
         }

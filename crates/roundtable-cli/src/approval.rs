@@ -3,6 +3,9 @@
 
 use roundtable::core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
 
+/// How to answer required requests at a terminal: the last sentence of their refusal.
+pub(crate) const HOW_TO_ANSWER: &str = "Answer the questions at the prompt to continue.";
+
 /// Whether a request is a decision on a tool call.
 pub(crate) fn is_decision(request: &ContextRequest) -> bool {
     request.kind() != RequestKind::Question

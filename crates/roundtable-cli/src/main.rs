@@ -15,6 +15,7 @@ mod models;
 mod out;
 mod prompt;
 mod replace;
+mod search;
 mod serve;
 mod session_arg;
 mod sessions;
@@ -26,6 +27,7 @@ mod trace;
 mod usage;
 mod verify;
 mod voice;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -77,6 +79,8 @@ enum Command {
     Import(export::Import),
     /// List sessions, newest first
     Sessions(sessions::Options),
+    /// Search the messages of all sessions
+    Search(search::Options),
     /// Show the events of a session, or the details of a turn
     Show(show::Options),
     /// Delete a session
@@ -119,6 +123,7 @@ async fn run(options: &config::Options, command: Command) -> anyhow::Result<Exit
         Command::Export(options) => export::run(&read(&usual)?, &options).await,
         Command::Import(options) => export::import(&read(&usual)?, &options).await,
         Command::Sessions(options) => sessions::run(&read(&usual)?, &options).await,
+        Command::Search(options) => search::run(&read(&usual)?, &options).await,
         Command::Show(options) => show::run(&read(&usual)?, &options).await,
         Command::Delete(options) => delete::run(&read(&usual)?, &options).await,
         Command::Completions(options) => completions::run::<Cli>(&options),

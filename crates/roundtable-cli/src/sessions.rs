@@ -12,6 +12,12 @@ use crate::out;
 /// How many characters of a topic are shown.
 const TOPIC: usize = 60;
 
+/// How many columns of a line precede the topic.
+const BEFORE_TOPIC: usize = 86;
+
+/// The fewest characters of a topic that are worth a line.
+const SHORTEST_TOPIC: usize = 20;
+
 /// What is listed, and how.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -30,13 +36,17 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     } else if sessions.is_empty() && options.limit > 0 {
         "No sessions yet. `roundtable demo` creates one.\n".to_owned()
     } else {
-        out::plain(&sessions.iter().map(line).collect::<String>())
+        let terminal = console::Term::stdout();
+        let columns = terminal.size_checked().filter(|_| terminal.is_term());
+        let columns = columns.map_or(BEFORE_TOPIC + TOPIC, |(_, columns)| usize::from(columns));
+        out::plain(&sessions.iter().map(|listed| line(listed, columns)).collect::<String>())
     };
     out::put(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(listed: &Listed) -> String {
+/// A session on one line, or on two where one is too narrow.
+fn line(listed: &Listed, columns: usize) -> String {
     let summary = &listed.summary;
     let rounds = match summary.rounds_completed {
         1 => "1 round".to_owned(),
@@ -49,7 +59,14 @@ fn line(listed: &Listed) -> String {
         None => topic,
     };
     let date = listed.created_at.strftime("%Y-%m-%d %H:%M");
-    format!("{}  {date}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session)
+    let room = columns.saturating_sub(BEFORE_TOPIC);
+    if room >= SHORTEST_TOPIC {
+        let topic = out::line(&topic, room.min(TOPIC));
+        return format!("{}  {date}  {kind:6}  {status:9}  {rounds:9}  {topic}\n", listed.session);
+    }
+    let details = format!("  {kind}, {status}, {rounds}: ");
+    let topic = out::line(&topic, columns.saturating_sub(details.len()).max(SHORTEST_TOPIC));
+    format!("{}  {date}\n{details}{topic}\n", listed.session)
 }
 
 fn json_line(listed: &Listed) -> String {

@@ -49,7 +49,7 @@ impl Signals {
         if cut.is_empty() {
             return Drained::Whole;
         }
-        let why = if hurried { "stopped at once" } else { "the time for stopping ran out" };
+        let why = if hurried { "stopped at once" } else { "the shutdown timed out" };
         eprintln!("{}", out::plain(&told(why, &cut)));
         if hurried { Drained::Hurried } else { Drained::OutOfTime }
     }
@@ -79,12 +79,12 @@ impl Drained {
 
 /// What to tell about calls that were cut off.
 fn told(why: &str, cut: &[CutCall]) -> String {
-    let mut lines = vec![format!("{why}; cut off:")];
+    let mut lines = vec![format!("{why}; interrupted:")];
     lines.extend(cut.iter().take(LISTED).map(|call| format!("  {call}")));
     if let Some(more) = cut.len().checked_sub(LISTED).filter(|more| *more > 0) {
         lines.push(format!("  … and {more} more"));
     }
-    lines.push("Their sessions go on in whichever process opens them next.".to_owned());
+    lines.push("Their sessions continue in the next process that opens them.".to_owned());
     lines.join("\n")
 }
 
@@ -102,8 +102,8 @@ mod tests {
         let call = CutCall { session, agent: Some("Ann".to_owned()), target };
         assert_eq!(
             told("stopped at once", std::slice::from_ref(&call)),
-            "stopped at once; cut off:\n  ses_1: call of tool slow for Ann\n\
-             Their sessions go on in whichever process opens them next."
+            "stopped at once; interrupted:\n  ses_1: call of tool slow for Ann\n\
+             Their sessions continue in the next process that opens them."
         );
         let many = told("stopped at once", &vec![call; LISTED + 2]);
         assert!(many.contains("\n  … and 2 more\n") && many.lines().count() == LISTED + 3);

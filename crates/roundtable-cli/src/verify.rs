@@ -27,7 +27,7 @@ fn lines(found: &Verification) -> String {
     let checked =
         format!("{} and {}", many(found.sessions, "session"), many(found.events, "event"));
     if found.is_sound() {
-        return format!("Checked {checked}: everything is as it was written.\n");
+        return format!("Checked {checked}: no errors.\n");
     }
     let damages: String = found.damages.iter().map(line).collect();
     let count = found.damages.len() as u64;

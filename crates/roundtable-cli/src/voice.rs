@@ -15,5 +15,12 @@ pub(crate) fn introduced(model: &str, why: &str) -> String {
     let line = format!("Model: {model} ({why})");
     // A name of the configuration is followed by everything that it stands for.
     let is_local = model.split([' ', ',']).any(|word| word == local::NAME);
-    if is_local { format!("{line}\n{}", local::NOTICE) } else { line }
+    if is_local {
+        format!(
+            "{line}\n{}\nhint: pass --model VENDOR/MODEL, for example ollama/MODEL",
+            local::NOTICE
+        )
+    } else {
+        line
+    }
 }

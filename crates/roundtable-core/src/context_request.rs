@@ -244,11 +244,11 @@ impl ContextRequest {
             }
             (_, given) => {
                 let given = given.map_or_else(
-                    || "it has none".to_owned(),
-                    |given| format!("\"{}\" is not one of them", given.word()),
+                    || "the decision is missing".to_owned(),
+                    |given| format!("\"{}\" is not valid", given.word()),
                 );
                 Err(format!(
-                    "request {id} is {noun} and needs decision {}; {given}, so nothing was recorded",
+                    "request {id} is {noun} and needs the decision {}; {given}, nothing was recorded",
                     words.join(" or ")
                 ))
             }

@@ -47,7 +47,7 @@ impl Delegation {
 /// Why arguments do not fit; what a model wrote is part of it, and so it is cut.
 pub(crate) fn misfit(tool: &str, error: &serde_json::Error) -> String {
     let what: String = error.to_string().chars().take(300).collect();
-    format!("the arguments of {tool} do not fit its schema: {what}")
+    format!("the arguments of {tool} do not match its schema: {what}")
 }
 
 pub(crate) fn check_length(
@@ -60,7 +60,7 @@ pub(crate) fn check_length(
     let length = text.chars().count();
     if (least > 0 && text.trim().is_empty()) || length > limit {
         return Err(format!(
-            "{tool}: {name} must have {least} to {limit} characters, this one has {length}"
+            "{tool}: {name} must have {least} to {limit} characters; this one has {length}"
         ));
     }
     Ok(())
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_the_schema_is_refused_with_the_reason() {
         let refused = |arguments: Value| Delegation::parse(&arguments).unwrap_err();
-        let fits = "the arguments of delegate do not fit its schema: ";
+        let fits = "the arguments of delegate do not match its schema: ";
         assert_eq!(
             refused(json!({ "agent": "bob", "mission": "Go.", "budget": 7 })),
             format!(
@@ -91,15 +91,15 @@ mod tests {
         assert!(refused(json!([])).starts_with(fits));
         assert_eq!(
             refused(json!({ "agent": "bob", "mission": " " })),
-            "delegate: mission must have 1 to 10000 characters, this one has 1"
+            "delegate: mission must have 1 to 10000 characters; this one has 1"
         );
         assert_eq!(
             refused(json!({ "agent": "bob", "mission": "x".repeat(10_001) })),
-            "delegate: mission must have 1 to 10000 characters, this one has 10001"
+            "delegate: mission must have 1 to 10000 characters; this one has 10001"
         );
         assert_eq!(
             refused(json!({ "agent": "bob", "mission": "Go.", "rationale": "x".repeat(2_001) })),
-            "delegate: rationale must have 0 to 2000 characters, this one has 2001"
+            "delegate: rationale must have 0 to 2000 characters; this one has 2001"
         );
         let long = refused(json!({ "agent": "bob", "mission": "Go.", "x".repeat(100_000): 1 }));
         assert!(long.len() < 400, "{}", long.len());

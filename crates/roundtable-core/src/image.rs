@@ -30,18 +30,16 @@ pub enum ImageSource {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadImage {
     /// Not one of the formats that providers read.
-    #[error("\"{found}\" is not a kind of picture that models read; use PNG, JPEG, GIF or WebP")]
+    #[error("unsupported image type \"{found}\"; use PNG, JPEG, GIF or WebP")]
     Kind {
         /// What it says it is, or what its first bytes are.
         found: String,
     },
     /// Not Base64.
-    #[error(
-        "the picture is not valid Base64; encode the bytes of the file with the usual alphabet and padding"
-    )]
+    #[error("the image is not valid Base64; use the standard alphabet with padding")]
     NotBase64,
     /// Its bytes are of another kind than it says.
-    #[error("the picture says that it is {said}, but its bytes are {found}")]
+    #[error("the image is declared as {said}, but its bytes are {found}")]
     Mismatch {
         /// What it says.
         said: String,
@@ -49,9 +47,7 @@ pub enum BadImage {
         found: String,
     },
     /// Its address is none that a provider fetches.
-    #[error(
-        "\"{address}\" is not an address of a picture; use https:// or http://, or send the bytes"
-    )]
+    #[error("invalid image URL \"{address}\"; use https:// or http://, or send the bytes")]
     Address {
         /// The address, shortened.
         address: String,
@@ -102,7 +98,7 @@ impl Image {
             Some(found) if found == self.media_type => Ok(()),
             found => Err(BadImage::Mismatch {
                 said: self.media_type.clone(),
-                found: found.unwrap_or("of no known kind").to_owned(),
+                found: found.unwrap_or("of an unknown type").to_owned(),
             }),
         }
     }
@@ -161,11 +157,12 @@ mod tests {
     #[test]
     fn what_no_model_reads_is_refused_with_the_reason() {
         let refused = |bytes: &[u8]| Image::from_bytes(bytes).unwrap_err().to_string();
-        let kinds = "is not a kind of picture that models read; use PNG, JPEG, GIF or WebP";
-        assert_eq!(refused(b"%PDF-1.7 x"), format!("\"%PDF-1.7\" {kinds}"));
-        assert_eq!(refused(b""), format!("\"\" {kinds}"));
+        let unsupported =
+            |kind: &str| format!("unsupported image type \"{kind}\"; use PNG, JPEG, GIF or WebP");
+        assert_eq!(refused(b"%PDF-1.7 x"), unsupported("%PDF-1.7"));
+        assert_eq!(refused(b""), unsupported(""));
         let svg = Image::at("https://x/y.svg", "image/svg+xml").unwrap_err().to_string();
-        assert_eq!(svg, format!("\"image/svg+xml\" {kinds}"));
+        assert_eq!(svg, unsupported("image/svg+xml"));
         for bad in
             ["file:///etc/passwd", "javascript:alert(1)", "https://", "https://a b", "data:x"]
         {
@@ -184,6 +181,6 @@ mod tests {
         let png = Image::from_bytes(PNG).unwrap();
         let ImageSource::Base64(data) = &png.source else { panic!("{png:?}") };
         let refused = image(data).check().unwrap_err().to_string();
-        assert_eq!(refused, "the picture says that it is image/jpeg, but its bytes are image/png");
+        assert_eq!(refused, "the image is declared as image/jpeg, but its bytes are image/png");
     }
 }

@@ -187,8 +187,8 @@ impl AskedCall {
             Err(error) => {
                 let shown: String = self.name.chars().take(80).collect();
                 let misfit = format!(
-                    "not run: the arguments of {shown} are {error}. \
-                     They were not stored. Call it again with flatter arguments."
+                    "not run: the arguments of {shown} are {error}. They were not stored. Call it \
+                     again with fewer levels."
                 );
                 Self { arguments: Value::Null, misfit: Some(misfit), ..self }
             }

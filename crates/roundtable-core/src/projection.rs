@@ -3,12 +3,14 @@
 use jiff::Timestamp;
 
 use crate::agent::Agent;
+use crate::audience::Audience;
 use crate::budget::Spend;
 use crate::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Said, Seq, SessionEvent,
     TurnEvent,
 };
 use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, TurnId};
+use crate::live::Live;
 use crate::message_context::MessageContext;
 use crate::session::{Session, Status};
 use crate::stage::Name;
@@ -58,6 +60,23 @@ impl Summary {
     }
 }
 
+/// Who received a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Receivers {
+    /// Which agents; everyone, where it says nothing.
+    pub agents: Option<Audience>,
+    /// Whether it was meant for certain agents: a whisper, or an answer that a seat narrows. Who is
+    /// present does not make it one: people read what is said among those present.
+    pub is_whisper: bool,
+}
+
+impl Receivers {
+    /// Nobody, for a message of which it is not known.
+    pub fn nobody() -> Self {
+        Self { agents: Some(Audience::default()), is_whisper: true }
+    }
+}
+
 /// A row to insert or to overwrite, by its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
@@ -102,6 +121,8 @@ pub enum Row {
         turn: Option<TurnId>,
         /// The event that has the text.
         body: Seq,
+        /// Who received it.
+        receivers: Receivers,
         /// When.
         at: Timestamp,
     },
@@ -156,12 +177,13 @@ pub enum Row {
     },
 }
 
-/// The rows that an event makes.
-pub fn rows(event: &Event) -> Vec<Row> {
+/// The rows that an event makes. `live` has applied it, and nothing after it but what was decided with
+/// it: it knows who received a message.
+pub fn rows(event: &Event, live: &Live) -> Vec<Row> {
     match &event.body {
         Body::Session(body) => session_rows(body),
-        Body::Round(body) => round_rows(body, event),
-        Body::Turn(body) => turn_rows(body, event),
+        Body::Round(body) => round_rows(body, event, live),
+        Body::Turn(body) => turn_rows(body, event, live),
         Body::Context(body) => request_rows(body, event),
         Body::Iteration(body) => reservation_rows(body, event),
         Body::ToolCall(_) | Body::Unknown { .. } | Body::Redacted => Vec::new(),
@@ -192,7 +214,7 @@ fn session_rows(body: &SessionEvent) -> Vec<Row> {
     }
 }
 
-fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
+fn round_rows(body: &RoundEvent, event: &Event, live: &Live) -> Vec<Row> {
     let (Some(round), at) = (event.place.round.clone(), event.at) else { return Vec::new() };
     match body {
         RoundEvent::RoundOpened { number, take, stages, input, said, .. } => {
@@ -201,6 +223,7 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
                 round: round.clone(),
                 turn: None,
                 body: seq,
+                receivers: live.window.receivers(&round, None),
                 at,
             });
             let agents = stages.iter().flat_map(Stage::agents).cloned().collect();
@@ -228,18 +251,20 @@ fn round_rows(body: &RoundEvent, event: &Event) -> Vec<Row> {
     }
 }
 
-fn turn_rows(body: &TurnEvent, event: &Event) -> Vec<Row> {
+fn turn_rows(body: &TurnEvent, event: &Event, live: &Live) -> Vec<Row> {
     let (Some(round), Some(turn)) = (event.place.round.clone(), event.place.turn.clone()) else {
         return Vec::new();
     };
     match body {
         TurnEvent::TurnStarted { .. } => Vec::new(),
         TurnEvent::TurnEnded { said, .. } => {
+            let receivers = live.window.receivers(&round, Some(&turn));
             let message = said.map(|Said { number, seq }| Row::Message {
                 number,
                 round,
                 turn: Some(turn),
                 body: seq,
+                receivers,
                 at: event.at,
             });
             message.into_iter().collect()

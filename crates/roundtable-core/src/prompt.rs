@@ -93,9 +93,9 @@ impl OutputSchema {
 ///
 /// ```
 /// use roundtable_core::prompt::{Params, Prompt, Section};
-/// let prompt = Prompt::new("summary", "Summarise {what}.").with(Section::new("Style", "Plain words."));
+/// let prompt = Prompt::new("summary", "Summarize {what}.").with(Section::new("Style", "Plain words."));
 /// let params = Params::from([("what".to_owned(), "the debate".to_owned())]);
-/// assert_eq!(prompt.nest(&params)?.input, "Summarise the debate.");
+/// assert_eq!(prompt.nest(&params)?.input, "Summarize the debate.");
 /// # Ok::<(), roundtable_core::prompt::MissingParameter>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

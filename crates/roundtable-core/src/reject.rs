@@ -12,13 +12,13 @@ use crate::id::{AgentId, ParseIdError, SessionId};
 #[serde(rename_all = "snake_case")]
 pub enum Reject {
     /// There is no such session.
-    #[error("session {session} was not found; list the sessions to see which there are")]
+    #[error("session {session} was not found; list the sessions to find its id")]
     NotFound {
         /// The id that was given.
         session: SessionId,
     },
     /// The session was opened before.
-    #[error("session {session} exists already; choose another id, or send your message to it")]
+    #[error("session {session} already exists; choose another id, or send your message to it")]
     Exists {
         /// The id that was given.
         session: SessionId,
@@ -31,8 +31,8 @@ pub enum Reject {
         /// What to do.
         hint: Cow<'static, str>,
     },
-    /// Required context requests are pending (R000-8: this text is fixed).
-    #[error("{}", required_text(missing))]
+    /// Required context requests are pending.
+    #[error("{}", required_context(missing, "Answer these requests, then continue the session."))]
     ContextRequired {
         /// Those that the caller did not answer.
         missing: Vec<ContextRequest>,
@@ -44,7 +44,7 @@ pub enum Reject {
         round: u32,
     },
     /// Too many messages wait already.
-    #[error("{waiting} messages are waiting already; send again when the open round has closed")]
+    #[error("{waiting} messages are already queued; retry when the running round is over")]
     QueueFull {
         /// How many.
         waiting: usize,
@@ -56,9 +56,7 @@ pub enum Reject {
         what: String,
     },
     /// An id that a client chose cannot be used.
-    #[error(
-        "\"{id}\" cannot be an id; use letters, digits, \"_\" and \"-\", at most 64 characters"
-    )]
+    #[error("invalid id \"{id}\"; use letters, digits, \"_\" and \"-\", at most 64 characters")]
     BadId {
         /// The id.
         id: String,
@@ -70,10 +68,12 @@ pub enum Reject {
         agent: AgentId,
     },
     /// The log holds events of a newer version.
-    #[error("this session was written by a newer version; update to go on with it (reading works)")]
+    #[error(
+        "this session was written by a newer version; update roundtable to continue it (reading works)"
+    )]
     Newer,
     /// A result arrived for something that has ended: cancelled, timed out or done elsewhere.
-    #[error("{what} has ended already; this result is not recorded")]
+    #[error("{what} has already ended; this result is not recorded")]
     Stale {
         /// What ended.
         what: String,
@@ -86,14 +86,14 @@ impl From<ParseIdError> for Reject {
     }
 }
 
-/// The text of R000-8, to the letter.
-fn required_text(missing: &[ContextRequest]) -> String {
+/// The text of R000-8, to the letter. `how_to_answer` is its last sentence, in which each transport
+/// describes its own way.
+pub fn required_context(missing: &[ContextRequest], how_to_answer: &str) -> String {
     let lines: Vec<String> =
         missing.iter().map(|r| format!("- [{}] ({}): {}", r.id, r.agent, r.query)).collect();
     format!(
         "Cannot continue: {} required context request(s) pending.\n\n\
-         You MUST provide contextResults for these requests:\n{}\n\n\
-         Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.",
+         You MUST provide contextResults for these requests:\n{}\n\n{how_to_answer}",
         missing.len(),
         lines.join("\n")
     )

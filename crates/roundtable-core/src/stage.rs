@@ -16,7 +16,7 @@ pub struct Name(Cow<'static, str>);
 
 /// A text is not a [`Name`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a name has 1 to 32 lowercase letters and underscores")]
+#[error("a name must have 1 to 32 lowercase letters and underscores")]
 pub struct InvalidName;
 
 impl Name {
@@ -29,12 +29,12 @@ impl Name {
         let mut index = 0;
         while index < bytes.len() {
             if !is_part(bytes[index]) {
-                panic!("a name has lowercase letters and underscores");
+                panic!("a name must have lowercase letters and underscores");
             }
             index += 1;
         }
         if bytes.is_empty() || bytes.len() > MAX_LEN {
-            panic!("a name has 1 to 32 characters");
+            panic!("a name must have 1 to 32 characters");
         }
         Self(Cow::Borrowed(text))
     }

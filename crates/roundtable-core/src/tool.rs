@@ -148,7 +148,7 @@ impl ToolResult {
             Some(Err(error)) => format!("it is {error}"),
             Some(Ok(value)) => match value.to_string().len() {
                 bytes if bytes <= most => return self.with_value(value),
-                bytes => format!("it has {bytes} bytes; at most {most} are allowed"),
+                bytes => format!("it has {bytes} bytes; the limit is {most}"),
             },
         };
         let gap = if self.message.is_empty() { "" } else { "\n" };
@@ -210,8 +210,8 @@ impl ToolOutcome {
             Self::Answered { .. } => "",
             Self::Cancelled => "cancelled",
             Self::Unknown { .. } => {
-                "The outcome is unknown: the call started, and whether it took effect cannot be seen from here. \
-                 A person has been asked. Do not repeat it."
+                "The outcome is unknown: the call started, and it may have taken effect. A person \
+                 has been asked. Do not repeat it."
             }
             Self::NotRun { reason } => reason,
         }

@@ -19,17 +19,14 @@ impl Rules {
         check_topic(&opening.topic)?;
         let seats = &opening.settings.seats;
         if !SEATS.contains(&seats.len()) {
-            return Err(format!(
-                "a debate has 2 to 10 agents who argue, this one has {}",
-                seats.len()
-            ));
+            return Err(format!("a debate needs 2 to 10 agents; this one has {}", seats.len()));
         }
         let judges = [("analyst", &self.analyst), ("chair", &self.chair)];
         for (what, judge) in judges {
             let Some(judge) = judge else { continue };
             if seats.contains(judge) {
                 return Err(format!(
-                    "{judge} cannot be the {what} and argue as well; name someone without a seat"
+                    "{judge} cannot be the {what} and argue; choose an agent without a seat"
                 ));
             }
             if !opening.agents.iter().any(|agent| agent.id == *judge) {
@@ -37,14 +34,14 @@ impl Rules {
             }
         }
         if self.analyst.is_some() && self.analyst == self.chair {
-            return Err("the analyst judges the council with its chair; name two agents".to_owned());
+            return Err("the analyst and the chair must be different agents".to_owned());
         }
         let named = |name: &str| !name.trim().is_empty() && name.chars().count() <= 200;
         if self.perspectives.len() > *SEATS.end()
             || !self.perspectives.iter().all(|one| named(&one.name))
         {
             return Err(
-                "there can be up to 10 perspectives, each with a name of 1 to 200 characters"
+                "at most 10 perspectives are allowed, each with a name of 1 to 200 characters"
                     .to_owned(),
             );
         }
@@ -57,20 +54,18 @@ impl Record {
     pub(crate) fn check(&self) -> Result<(), String> {
         check_topic(&self.topic)?;
         if self.members.is_empty() || self.members.len() > MOST || self.rounds.len() > MOST {
-            return Err(format!("a record has 1 to {MOST} members and up to {MOST} rounds"));
+            return Err(format!(
+                "a record must have 1 to {MOST} members and at most {MOST} rounds"
+            ));
         }
         let known = |agent: &AgentId| self.member(agent).is_some();
         for (index, round) in self.rounds.iter().enumerate() {
             if round.number as usize != index + 1 {
-                return Err(format!(
-                    "round {} stands where round {} belongs",
-                    round.number,
-                    index + 1
-                ));
+                return Err(format!("found round {} instead of round {}", round.number, index + 1));
             }
             if round.outcome.is_none() {
                 return Err(format!(
-                    "round {} is not over; export the debate when it is",
+                    "round {} is not over; export the debate after it",
                     round.number
                 ));
             }
@@ -79,7 +74,7 @@ impl Record {
             }
             if let Some(turn) = round.turns.iter().find(|turn| !known(&turn.agent)) {
                 return Err(format!(
-                    "{} speaks in round {} and is not a member",
+                    "{} answers in round {} but is not a member",
                     turn.agent, round.number
                 ));
             }
@@ -92,7 +87,7 @@ fn check_topic(topic: &str) -> Result<(), String> {
     let length = topic.chars().count();
     if topic.trim().is_empty() || length > MOST_TOPIC {
         return Err(format!(
-            "the topic must have 1 to {MOST_TOPIC} characters, this one has {length}"
+            "the topic must have 1 to {MOST_TOPIC} characters; this one has {length}"
         ));
     }
     Ok(())

@@ -42,7 +42,7 @@ pub struct Consensus {
     pub agreement: f64,
     /// Who holds what.
     pub clusters: Vec<Cluster>,
-    /// What all agree on.
+    /// Common ground.
     pub common_ground: Vec<String>,
     /// What they disagree on.
     pub disagreements: Vec<Disagreement>,

@@ -25,8 +25,8 @@ impl Exit {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Agreement => "consensus: the panel agrees (agreement of 0.9 or more)",
-            Self::Convergence => "consensus: nobody's position changed in two rounds in a row",
-            Self::Confidence => "consensus: everyone is sure (confidence of 0.85 or more)",
+            Self::Convergence => "consensus: no position changed in two consecutive rounds",
+            Self::Confidence => "consensus: all agents are confident (0.85 or more)",
         }
     }
 

@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// It is larger than any export.
-    #[error("the file has {bytes} bytes; an export has at most {MOST_BYTES}")]
+    #[error("the file has {bytes} bytes; the limit is {MOST_BYTES}")]
     TooLarge {
         /// How large it is.
         bytes: usize,
@@ -34,14 +34,14 @@ pub enum ImportError {
     },
     /// A newer version wrote it.
     #[error(
-        "this export has version {found}, and this build reads version {VERSION}; update to read it"
+        "this export has version {found}, and this build supports version {VERSION}; update roundtable to import it"
     )]
     Newer {
         /// Its version.
         found: u64,
     },
     /// What it says cannot be.
-    #[error("the exported debate is not whole: {what}")]
+    #[error("the exported debate is incomplete: {what}")]
     Broken {
         /// What is wrong.
         what: String,

@@ -66,10 +66,12 @@ impl Response {
             }
             Some(TurnOutcome::Exhausted { budget }) if self.position.position.is_empty() => {
                 Some(match budget {
-                    roundtable_core::budget::Exhausted::Calls => "its budget of calls was spent",
-                    roundtable_core::budget::Exhausted::Tokens => "its budget of tokens was spent",
-                    roundtable_core::budget::Exhausted::Cost => "its budget of money was spent",
-                    roundtable_core::budget::Exhausted::Time => "its time was over",
+                    roundtable_core::budget::Exhausted::Calls => "its budget of calls is exhausted",
+                    roundtable_core::budget::Exhausted::Tokens => {
+                        "its budget of tokens is exhausted"
+                    }
+                    roundtable_core::budget::Exhausted::Cost => "its budget of money is exhausted",
+                    roundtable_core::budget::Exhausted::Time => "it timed out",
                 })
             }
             _ => None,
@@ -342,7 +344,7 @@ fn decide(judgement: &Judgement, responses: &[Response]) -> Decision {
             Level::High => (Action::Proceed, format!("the panel agrees ({agreement:.2})")),
             Level::Medium => (
                 Action::Verify,
-                format!("the panel agrees in part ({agreement:.2}); check what is in dispute"),
+                format!("the panel agrees in part ({agreement:.2}); check the disagreements"),
             ),
             Level::Low => (
                 Action::QueryDetail,

@@ -46,7 +46,7 @@ impl Record {
         let failure = analysis.filter(|_| consensus.is_none()).map(|turn| match &turn.outcome {
             Some(TurnOutcome::Failed { error }) => error.clone(),
             None => "it is not done yet".to_owned(),
-            Some(_) => "the analyst's answer has no figure for the agreement".to_owned(),
+            Some(_) => "the analyst's answer has no agreement score".to_owned(),
         });
         let measured = round.measure.as_ref().map(|measure| measure.agreement);
         let agreement =
@@ -120,8 +120,10 @@ impl Record {
         let bare = responses
             .iter()
             .all(|response| response.citations.is_empty() && response.tools.is_empty());
-        (responses.len() > 1 && measure.agreement >= 0.9 && responses.iter().all(sure) && bare).then(|| {
-            "Everyone agrees and is sure, and nobody named a source: check whether the agreement was tested.".to_owned()
-        })
+        (responses.len() > 1 && measure.agreement >= 0.9 && responses.iter().all(sure) && bare)
+            .then(|| {
+                "All agents agree with high confidence, but none cited a source: verify the result."
+                    .to_owned()
+            })
     }
 }

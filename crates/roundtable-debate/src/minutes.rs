@@ -101,7 +101,7 @@ impl Record {
         if let Some(consensus) = &judgement.consensus {
             // A synthesis has said so already.
             if !self.syntheses.iter().any(|one| one.turn.answered()) {
-                push_list(text, "What all agree on", &consensus.common_ground);
+                push_list(text, "Common ground", &consensus.common_ground);
             }
             let disputes: Vec<String> = consensus
                 .disagreements
@@ -119,10 +119,10 @@ impl Record {
                     }
                 })
                 .collect();
-            push_list(text, "What is in dispute", &disputes);
-            push_list(text, "What some agree on", &consensus.partial_agreements);
-            push_list(text, "What it depends on", &consensus.conditions);
-            push_list(text, "What nobody knows", &consensus.uncertainties);
+            push_list(text, "Disagreements", &disputes);
+            push_list(text, "Partial agreement", &consensus.partial_agreements);
+            push_list(text, "Conditions", &consensus.conditions);
+            push_list(text, "Uncertainties", &consensus.uncertainties);
         }
     }
 
@@ -140,7 +140,7 @@ impl Record {
     }
 
     fn push_members(&self, text: &mut String) {
-        text.push_str("## Who took part\n\n| | as | model |\n|---|---|---|\n");
+        text.push_str("## Participants\n\n| | as | model |\n|---|---|---|\n");
         let perspectives = self.perspectives();
         let of = self.seats().count();
         for member in &self.members {
@@ -213,7 +213,7 @@ impl Record {
 
     fn push_added(&self, text: &mut String) {
         let Some(added) = self.added() else { return };
-        text.push_str("## What the debate added\n\n");
+        text.push_str("## Effect of the debate\n\n");
         // Where nobody takes a side there was no vote.
         if added.first.sides() + added.last.sides() > 0 {
             let (first, last) = (votes(added.first), votes(added.last));
@@ -340,7 +340,7 @@ fn push_response(text: &mut String, response: &Response) {
         return;
     }
     if response.off_stance {
-        text.push_str("*This is not the side that the role has to take.*\n\n");
+        text.push_str("*This is not the side that the role requires.*\n\n");
     }
     push_position(text, &response.position);
 }

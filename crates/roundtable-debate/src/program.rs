@@ -148,14 +148,12 @@ impl Program for Debate {
             return Err(invalid(format!("a debate cannot {name}")));
         }
         let asked = Option::<AgentId>::deserialize(data)
-            .map_err(|error| invalid(format!("who sums up is named by id: {error}")))?;
+            .map_err(|error| invalid(format!("invalid agent id of the synthesizer: {error}")))?;
         let agent = synthesizer(now.session, now.rules, asked)?;
         let counts = |mark: &&Mark| mark.active && mark.outcome == Some(RoundOutcome::Completed);
         let last = now.session.marks.iter().filter(counts).max_by_key(|mark| mark.number);
         let Some(mark) = last else {
-            return Err(invalid(
-                "no round is completed yet, so there is nothing to sum up; run a round first",
-            ));
+            return Err(invalid("no round is finished yet; run a round before the synthesis"));
         };
         let stages = vec![Purpose::Synthesise.stage([agent])];
         let (number, take) = (mark.number, mark.take);
@@ -165,7 +163,7 @@ impl Program for Debate {
 
     fn check_import(&self, imported: &Imported) -> Result<(), String> {
         let record = Record::deserialize(&imported.data)
-            .map_err(|error| format!("this is no record of a debate: {error}"))?;
+            .map_err(|error| format!("invalid debate record: {error}"))?;
         record.check()
     }
 }
@@ -224,7 +222,7 @@ fn synthesizer(
     }
     let judges = [&rules.analyst, &rules.chair].into_iter().flatten();
     let seats = session.seats();
-    judges.chain(&seats).find_map(here).ok_or_else(|| invalid("nobody takes part in this debate"))
+    judges.chain(&seats).find_map(here).ok_or_else(|| invalid("this debate has no agents"))
 }
 
 fn invalid(what: impl Into<String>) -> Reject {

@@ -10,7 +10,7 @@ use roundtable_core::prompt::OutputSchema;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Synthesis {
-    /// What all agree on.
+    /// Common ground.
     pub common_ground: Vec<String>,
     /// What they differ in.
     pub key_differences: Vec<String>,

@@ -19,15 +19,13 @@ pub enum EngineError {
     #[error(transparent)]
     Lease(#[from] LeaseError),
     /// The id was used for another command.
-    #[error(
-        "command {id} was used before with other content; give the new command an id of its own"
-    )]
+    #[error("command id {id} was already used with other content; use a new id")]
     CommandReused {
         /// The id.
         id: CommandId,
     },
     /// No model with this name is registered.
-    #[error("there is no model \"{model}\"; registered: {known}")]
+    #[error("unknown model \"{model}\"; registered: {known}")]
     UnknownModel {
         /// The name that was given.
         model: String,
@@ -35,7 +33,7 @@ pub enum EngineError {
         known: String,
     },
     /// No tool with this name is registered.
-    #[error("there is no tool \"{tool}\"; registered: {known}")]
+    #[error("unknown tool \"{tool}\"; registered: {known}")]
     UnknownTool {
         /// The name that was given.
         tool: String,
@@ -44,7 +42,7 @@ pub enum EngineError {
     },
     /// What the session's agents need is not there, so it is left to a process that has it.
     #[error(
-        "this process cannot go on with the session: {what}. Register it, use a process that has it, or fork the session with other agents"
+        "this process cannot continue the session: {what}. Register it, use a process that has it, or fork the session with other agents"
     )]
     MissingDependency {
         /// What is missing.
@@ -52,7 +50,7 @@ pub enum EngineError {
     },
     /// An agent's declaration makes a tool look more harmless than it says itself.
     #[error(
-        "{agent} declares tool \"{tool}\" as safer to repeat than the tool says; declare its own effect class"
+        "{agent} declares tool \"{tool}\" as safer to repeat than the tool itself does; use the tool's effect class"
     )]
     WrongEffect {
         /// The tool.
@@ -61,7 +59,7 @@ pub enum EngineError {
         agent: String,
     },
     /// A tool's schema is not one.
-    #[error("the parameters of tool \"{tool}\" have no valid JSON Schema: {what}")]
+    #[error("invalid JSON Schema for the parameters of tool \"{tool}\": {what}")]
     BadSchema {
         /// The tool.
         tool: String,
@@ -69,13 +67,13 @@ pub enum EngineError {
         what: String,
     },
     /// Two tools have one name.
-    #[error("there are two tools \"{tool}\"; give each a name of its own")]
+    #[error("duplicate tool \"{tool}\"; give each tool its own name")]
     ToolTwice {
         /// The name.
         tool: String,
     },
     /// There is no such position in the log yet.
-    #[error("event {from} does not exist yet; the last one is {head}, so read from there")]
+    #[error("event {from} does not exist yet; the last event is {head}")]
     BeyondEnd {
         /// The position that was asked for.
         from: Seq,
@@ -84,8 +82,8 @@ pub enum EngineError {
     },
     /// The session's task panicked. What it had not answered may be committed or not.
     #[error(
-        "the session failed on an internal error before it answered. Read the session to see what was \
-         stored; with the same command id, sending it again is safe"
+        "internal error before the session answered. Read the session to see what was stored; a \
+         retry with the same command id is safe"
     )]
     Crashed,
     /// A session cannot be deleted, because another one reads its past from it.
@@ -95,7 +93,7 @@ pub enum EngineError {
         fork: SessionId,
     },
     /// The engine is stopping.
-    #[error("the engine is stopping; send it again when it is back")]
+    #[error("the engine is stopping; retry when it is running again")]
     Stopping,
 }
 

@@ -211,10 +211,12 @@ impl SessionHandle {
         }
     }
 
-    /// Something of the state that the session's task has in memory; nothing where it does not
-    /// answer. Whoever goes on with the session, everyone can read it; also while nobody can write
-    /// it.
-    async fn look<T: Send + 'static>(
+    /// Something of the state that the session's task has in memory, without a copy of the rest;
+    /// nothing where the task does not answer, for example because another process drives the session.
+    ///
+    /// # Errors
+    /// [`EngineError`] when there is no such session.
+    pub async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Live) -> T + Send + Sync + 'static,
     ) -> Result<Option<T>, EngineError> {

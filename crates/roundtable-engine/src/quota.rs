@@ -21,8 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const WAIT: Duration = Duration::from_secs(60);
 
 /// Why a model without a price is not asked under a limit on money: nobody could keep the limit.
-const UNPRICED: &str = "there is a daily limit on money, and the price of this model is not known; \
-    set its price in the configuration, or limit tokens instead";
+const UNPRICED: &str = "a daily limit on dollars needs known prices, and the price of this model \
+    is unknown; set its price, or limit tokens";
 
 /// A model call that is about to be made.
 #[derive(Clone)]
@@ -111,7 +111,7 @@ impl Admission {
         };
         let word = limit.word();
         ModelError::BadRequest(format!(
-            "the daily limit on {word} {whose} is reached; it ends at {ends}"
+            "the daily limit on {word} {whose} is reached; it resets at {ends}"
         ))
     }
 }

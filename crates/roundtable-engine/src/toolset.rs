@@ -77,7 +77,7 @@ impl Toolset {
             .take(5)
             .map(|error| format!("at \"{}\": {}", error.instance_path(), short(&error.to_string())))
             .collect();
-        Some(format!("the arguments of {name} do not fit its schema: {}", errors.join("; ")))
+        Some(format!("the arguments of {name} do not match its schema: {}", errors.join("; ")))
     }
 
     /// The names of all tools, in words.
@@ -108,7 +108,7 @@ fn request_context() -> ToolSpec {
     });
     carried_out_here(
         "request_context",
-        "Ask the people behind this conversation for information that you need. The answer comes with the next round.",
+        "Ask the people in this conversation for information that you need. The answer comes with the next round.",
         json!({
             "type": "object",
             "properties": properties,
@@ -144,7 +144,7 @@ fn ask() -> ToolSpec {
     });
     carried_out_here(
         "ask",
-        "Ask the person you work for one question and wait for the answer. Use it only when you cannot go on without the answer.",
+        "Ask the person you work for one question and wait for the answer. Use it only if you cannot continue without the answer.",
         json!({
             "type": "object",
             "properties": properties,

@@ -66,7 +66,7 @@ impl Model for Fallback {
                 }
             }
         }
-        Err(why.unwrap_or_else(|| ModelError::BadRequest("the chain has no model".to_owned())))
+        Err(why.unwrap_or_else(|| ModelError::BadRequest("the fallback chain is empty".to_owned())))
     }
 }
 

@@ -42,9 +42,8 @@ impl Shape {
     /// [`ModelError::BadRequest`] when the schema is none.
     pub fn choose(request: &ModelRequest, profile: &Profile) -> Result<Self, ModelError> {
         let Some(output) = &request.output else { return Ok(Self::Free) };
-        let validator = jsonschema::validator_for(&output.schema).map_err(|error| {
-            ModelError::BadRequest(format!("the schema for the reply is not valid: {error}"))
-        })?;
+        let validator = jsonschema::validator_for(&output.schema)
+            .map_err(|error| ModelError::BadRequest(format!("invalid output schema: {error}")))?;
         let mode = mode(request, profile, &output.schema);
         let taken = request.tools.iter().any(|tool| tool.name == output.name);
         let name = if taken { format!("{}_output", output.name) } else { output.name.clone() };
@@ -75,10 +74,7 @@ impl Shape {
     /// What the model is told, if it is only told.
     pub fn instruction(&self) -> Option<String> {
         let held = self.held(OutputMode::Instruction)?;
-        Some(format!(
-            "Answer with JSON only, without any other words, that fits this JSON Schema:\n{}",
-            held.schema
-        ))
+        Some(format!("Answer only with JSON that matches this JSON Schema:\n{}", held.schema))
     }
 
     fn held(&self, mode: OutputMode) -> Option<&Held> {
@@ -188,7 +184,7 @@ impl Shaper {
     fn reply(&self, stop: StopReason) -> Result<Option<Chunk>, ModelError> {
         let Shape::Held(held) = &self.shape else {
             if stop == StopReason::End && !self.said && !self.called {
-                return Err(ModelError::Broken("the answer is empty".to_owned()));
+                return Err(ModelError::Broken("the response is empty".to_owned()));
             }
             return Ok(None);
         };
@@ -207,14 +203,14 @@ impl Shaper {
     /// The data of the reply, if it is whole and fits.
     fn data(&self, held: &Held, stop: StopReason) -> Result<Value, ModelError> {
         if stop == StopReason::MaxTokens {
-            return Err(ModelError::Broken("the data was cut off at the token limit".to_owned()));
+            return Err(ModelError::Broken("the output was cut off at the token limit".to_owned()));
         }
         let given = self.given.clone().or_else(|| extract_json(&self.text));
         let Some(given) = given else {
-            return Err(ModelError::Broken("the answer is not JSON".to_owned()));
+            return Err(ModelError::Broken("the response is not JSON".to_owned()));
         };
         json::check(&given)
-            .map_err(|error| ModelError::Broken(format!("the answer is {error}")))?;
+            .map_err(|error| ModelError::Broken(format!("the response is {error}")))?;
         fit(given, &held.validator)
     }
 }
@@ -228,7 +224,7 @@ fn fit(value: Value, validator: &Validator) -> Result<Value, ModelError> {
     };
     match inner {
         Some(inner) if validator.is_valid(inner) => Ok(inner.clone()),
-        _ => Err(ModelError::Broken(format!("the answer does not fit its schema: {misfit}"))),
+        _ => Err(ModelError::Broken(format!("the response does not match its schema: {misfit}"))),
     }
 }
 

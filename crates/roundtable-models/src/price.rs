@@ -105,7 +105,8 @@ pub(crate) fn micros(dollars: f64) -> Option<u64> {
 
 fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let dollars = f64::deserialize(deserializer)?;
-    micros(dollars).ok_or_else(|| serde::de::Error::custom("a price is dollars, from 0"))
+    micros(dollars)
+        .ok_or_else(|| serde::de::Error::custom("a price must be an amount of dollars from 0"))
 }
 
 fn perhaps_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {

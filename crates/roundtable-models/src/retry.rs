@@ -118,7 +118,7 @@ pub(crate) async fn begin(
 ) -> Result<ModelStream, ModelError> {
     let mut rest = model.stream(request).await?;
     let Some(first) = rest.next().await else {
-        return Err(ModelError::Broken("the answer ended before it began".to_owned()));
+        return Err(ModelError::Broken("the response ended before the first chunk".to_owned()));
     };
     let first: Chunk = first?;
     Ok(stream::iter([Ok(first)]).chain(rest).boxed())

@@ -29,7 +29,7 @@ pub fn check(request: &ModelRequest, profile: &Profile) -> Result<(), ModelError
     let (prompt, reply) = (estimate(request), profile.reply_tokens(request));
     if prompt.saturating_add(u64::from(reply)) > window {
         return Err(ModelError::TooLong(format!(
-            "about {prompt} tokens and a reply of up to {reply} do not fit a window of {window}"
+            "about {prompt} prompt tokens and up to {reply} reply tokens exceed the context window of {window}"
         )));
     }
     Ok(())

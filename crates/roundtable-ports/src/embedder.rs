@@ -43,7 +43,7 @@ pub enum EmbedderError {
     #[error("the embedder is unavailable: {0}")]
     Unavailable(String),
     /// It answered, and not with vectors of its space.
-    #[error("the embedder's answer makes no sense: {0}")]
+    #[error("invalid response from the embedder: {0}")]
     Broken(String),
 }
 
@@ -53,6 +53,11 @@ pub enum EmbedderError {
 pub trait Embedder: Send + Sync {
     /// The space of its vectors.
     fn space(&self) -> &Space;
+
+    /// Whether its vectors say what texts mean, and not only which words they share.
+    fn is_semantic(&self) -> bool {
+        true
+    }
 
     /// A vector of length one for each text, in their order. The zero vector stands for a text
     /// that has nothing to compare.

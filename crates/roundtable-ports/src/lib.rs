@@ -21,9 +21,10 @@ pub use model::{Chunk, Facts, Listener, Model, ModelError, ModelRequest, ModelSt
 pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
     Allowances, Answered, Batch, Bell, CRASH_LIMIT, CRASH_WINDOW, CommandKey, CommandRecord, Crash,
-    Crashes, Directory, Drafts, FoundVector, Holdings, Inbox, LeaseError, Leases, Listed, LogError,
-    NewVector, Owner, Ownership, Posted, Quotas, Receipt, Rings, Selection, SessionLog, Snapshot,
-    Store, VectorScope, VectorSearch, Vectors, VectorsError,
+    Crashes, Directory, Drafts, FoundMessage, FoundVector, Holdings, Inbox, LeaseError, Leases,
+    Listed, LogError, MessageFilter, MessageKey, MessageSearch, MessageText, MessageVector,
+    NewVector, Owner, Ownership, Posted, Quotas, Receipt, Rings, SearchViewer, Selection,
+    SessionLog, Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

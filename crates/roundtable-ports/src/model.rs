@@ -116,16 +116,16 @@ pub enum Chunk {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The key is missing, wrong or not allowed to do this.
-    #[error("the provider refused the key: {0}")]
+    #[error("the provider rejected the API key: {0}")]
     Auth(String),
     /// Too many requests.
-    #[error("the provider asks to slow down{}", retry_text(*.retry_after))]
+    #[error("rate limit of the provider reached{}", retry_text(*.retry_after))]
     RateLimited {
         /// When to try again.
         retry_after: Option<Duration>,
     },
     /// The provider has too much to do, or is out of reach.
-    #[error("the provider is overloaded or out of reach: {0}")]
+    #[error("the provider is overloaded or unreachable: {0}")]
     Overloaded(String),
     /// The prompt is longer than the model's window.
     #[error("the prompt is too long for the model: {0}")]
@@ -134,18 +134,18 @@ pub enum ModelError {
     #[error("the model declined: {0}")]
     Refused(String),
     /// The request makes no sense to the provider.
-    #[error("the provider did not understand the request: {0}")]
+    #[error("the provider rejected the request: {0}")]
     BadRequest(String),
     /// The answer broke off, or is not what the protocol says.
-    #[error("the answer broke off or is malformed: {0}")]
+    #[error("incomplete or malformed response: {0}")]
     Broken(String),
     /// The answer took too long.
-    #[error("the provider did not answer in time")]
+    #[error("the request to the provider timed out")]
     Timeout,
 }
 
 fn retry_text(after: Option<Duration>) -> String {
-    after.map_or_else(String::new, |after| format!("; try again in {} s", after.as_secs()))
+    after.map_or_else(String::new, |after| format!("; retry in {} s", after.as_secs()))
 }
 
 impl ModelError {

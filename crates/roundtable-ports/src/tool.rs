@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::tool_context::ToolContext;
 
-/// An error in a handler. Anything with a text becomes a failure with `?`; the model is told the
+/// An error in a handler. Anything with a text becomes a failure with `?`; the model receives the
 /// text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolError {
@@ -122,7 +122,7 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolResult, ToolError>> + Send;
 }
 
-/// A tool, as models are told of it.
+/// The description of a tool that models receive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
@@ -151,10 +151,11 @@ impl ToolSpec {
 
 /// A tool whose parameters are JSON: every [`Tool`] is one.
 pub trait DynTool: Send + Sync {
-    /// The tool, as models are told of it.
+    /// The description that models receive.
     fn spec(&self) -> ToolSpec;
 
-    /// The tool as a session records it. A tool that wants a person's approval says so here.
+    /// The declaration that a session records. A tool that needs a person's approval declares it
+    /// here.
     fn declare(&self) -> ToolDecl {
         self.spec().declare()
     }

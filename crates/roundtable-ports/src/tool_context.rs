@@ -38,7 +38,7 @@ pub enum EvaluateError {
     #[error("{0}")]
     Refused(String),
     /// The session is not the one that the bus belongs to.
-    #[error("the event bus belongs to another session; pass on the context's own")]
+    #[error("the event bus belongs to another session; use the one of the tool context")]
     OtherSession,
     /// The engine is stopping.
     #[error("the engine is stopping")]

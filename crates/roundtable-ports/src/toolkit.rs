@@ -76,7 +76,7 @@ impl Toolkit {
         let Some(tool) = self.find(name) else {
             let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
             return Err(ToolError::Failed(format!(
-                "there is no tool \"{name}\"; there are: {}",
+                "unknown tool \"{name}\"; available: {}",
                 names.join(", ")
             )));
         };

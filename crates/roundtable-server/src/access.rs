@@ -103,8 +103,8 @@ impl Access {
 }
 
 fn unknown() -> Problem {
-    let what = "say who you are: send `Authorization: Bearer TOKEN` with a token of the server's configuration; \
-                whoever runs the server adds and revokes them under [[token]]";
+    let what = "missing or invalid bearer token; send `Authorization: Bearer TOKEN` with a token \
+                from [[token]] in the server's configuration";
     Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated", what)
 }
 

@@ -40,7 +40,7 @@ impl Bounds {
                 _ => None,
             };
             if length.is_some_and(|length| length > *limit) {
-                let what = format!("{name} has at most {limit} characters; shorten it");
+                let what = format!("{name} is longer than {limit} characters; shorten it");
                 return Err(Problem::bad_request("invalid", what));
             }
         }

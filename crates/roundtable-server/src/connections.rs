@@ -36,7 +36,7 @@ const ROOM: Duration = Duration::from_secs(1);
 /// What those are told for whom there is no place.
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
-    {\"error\":\"too many connections are open; close those that you do not use, and try again\",\"reason\":\"too_many_connections\"}";
+    {\"error\":\"too many open connections; close unused ones and try again\",\"reason\":\"too_many_connections\"}";
 
 /// Serves what comes, until the server stops and all that is under way has ended.
 pub(crate) async fn serve(

@@ -21,7 +21,7 @@ const PIECE: usize = 64 * 1024;
 /// How many bytes of an export fit in the result of a tool.
 const INLINE: usize = 1024 * 1024;
 
-/// A debate written out.
+/// An exported debate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
@@ -32,7 +32,7 @@ pub(crate) struct Exported {
     pub content: Value,
 }
 
-/// The text of a debate, and the place that it takes: whoever has the text in memory keeps it.
+/// The text of a debate, and the memory permit that its holder keeps.
 pub(crate) struct Export {
     pub session: SessionId,
     pub format: Format,
@@ -48,8 +48,8 @@ impl Export {
         if text.len() > INLINE {
             let bytes = text.len();
             let what = format!(
-                "The export has {bytes} bytes, and a tool result carries at most {INLINE}. \
-                 Read the resource roundtable://sessions/{session}/transcript page by page, or run `roundtable export {session}`."
+                "The export has {bytes} bytes; a tool result has at most {INLINE}. Read the \
+                 resource roundtable://sessions/{session}/transcript in pages instead."
             );
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", what));
         }

@@ -41,8 +41,7 @@ impl Position {
         let digits = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
         let seq = seq.parse().ok().filter(|_| digits).map(Seq);
         let (Some(session), Some(seq)) = (session, seq) else {
-            let what =
-                "this is no place in a log; send the id of the last event that you got, as it was";
+            let what = "invalid event position; send the id of the last event that you received, unchanged";
             return Err(Problem::bad_request("malformed_position", what));
         };
         Ok(Self { session, seq })
@@ -60,7 +59,7 @@ impl Position {
 
     fn within(&self, session: &SessionId) -> Result<Seq, Problem> {
         if self.session.as_ref().is_some_and(|named| named != session) {
-            let what = "this is a place in another session; read this one from its start, or from an event of its own";
+            let what = "the event position belongs to another session; read from the start, or from an event of this session";
             return Err(Problem::new(StatusCode::CONFLICT, "other_session", what));
         }
         Ok(self.seq)
@@ -155,7 +154,7 @@ impl Feed {
         }
         let stream = app.open_stream(&pass.principal().owner())?;
         let seat = app.seats.clone().try_acquire_owned().map_err(|_| {
-            let what = "too many readers are connected; try again in a moment";
+            let what = "too many event streams are open; retry in a moment";
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_readers", what)
         })?;
         let turn = app.turns.acquire().await;

@@ -42,13 +42,13 @@ impl Gate {
         let headers = request.headers();
         let refuse = |reason, what| Err(Problem::new(StatusCode::FORBIDDEN, reason, what));
         let Some(host) = host(headers).filter(|host| self.is_own(host)) else {
-            let what = "this name is none of the server's; add it to hosts under [server] in the configuration";
+            let what = "host not allowed; add it to `hosts` under [server] in the configuration";
             return refuse("host", what);
         };
         if request.uri().authority().is_some_and(|named| !self.is_own(named)) {
             return refuse(
                 "host",
-                "the address and the Host header name different servers; send the same in both",
+                "the URL and the Host header name different hosts; send the same host in both",
             );
         }
         let Some(origin) = origin(headers) else {
@@ -58,12 +58,13 @@ impl Gate {
                 None | Some(b"same-origin" | b"none") => Ok(()),
                 Some(_) => refuse(
                     "origin",
-                    "pages of other sites may not call this server; add their origin to origins under [server] in the configuration",
+                    "cross-site request refused; add the origin to `origins` under [server] in the configuration",
                 ),
             };
         };
         if !self.is_listed(origin) && !is_same_origin(origin, &host) {
-            let what = "this page may not call the server; add its origin to origins under [server] in the configuration";
+            let what =
+                "origin not allowed; add it to `origins` under [server] in the configuration";
             return refuse("origin", what);
         }
         Ok(())
@@ -111,7 +112,7 @@ fn check_body(request: &Request) -> Result<(), Problem> {
     if !may_have_body || kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    let what = "send JSON, and say so: Content-Type: application/json";
+    let what = "unsupported media type; send JSON with `Content-Type: application/json`";
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", what))
 }
 
@@ -127,7 +128,7 @@ pub(crate) async fn gate(
     let origin = request.headers().get(ORIGIN).cloned();
     let listed = origin.filter(|origin| origin.to_str().is_ok_and(|origin| gate.is_listed(origin)));
     let response = if app.stopping.is_cancelled() {
-        let what = "the server is stopping; send it again when it is back";
+        let what = "the server is stopping; retry when it is running again";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", what).into_response()
     } else if listed.is_some() && request.method() == Method::OPTIONS {
         StatusCode::NO_CONTENT.into_response()

@@ -50,7 +50,7 @@ pub struct HostModel;
 #[async_trait]
 impl Model for HostModel {
     async fn stream(&self, _: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let what = "the model of whoever calls cannot be asked; its turns are brought in";
+        let what = "the caller's own model cannot be called; the caller sends its turns";
         Err(ModelError::BadRequest(what.to_owned()))
     }
 }
@@ -68,7 +68,9 @@ fn text(prompt: &RenderedPrompt) -> String {
     let mut parts: Vec<String> = prompt.messages.iter().map(part).collect();
     if let Some(output) = &prompt.output {
         let schema = &output.schema;
-        parts.push(format!("# The form of your answer\n\nAnswer with JSON that fits this schema, and nothing else:\n{schema}"));
+        parts.push(format!(
+            "# The form of your answer\n\nAnswer only with JSON that matches this schema:\n{schema}"
+        ));
     }
     parts.join("\n\n")
 }

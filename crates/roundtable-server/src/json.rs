@@ -32,19 +32,21 @@ pub(crate) async fn read(
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long(limits)),
         Ok(Err(error)) => {
-            let what = format!("the body broke off: {error}; send the request again");
+            let what = format!("the request body ended early: {error}; send the request again");
             Err(Problem::bad_request("broken_off", what))
         }
         Err(_) => {
             let most = limits.body_time.as_secs_f32();
-            let what = format!("the body did not come within {most} s; send it again, all at once");
+            let what = format!(
+                "the request body did not arrive within {most} s; send it again without pauses"
+            );
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", what))
         }
     }
 }
 
 fn too_long(limits: &Limits) -> Problem {
-    let what = format!("the body is longer than {} bytes; send less at once", limits.body);
+    let what = format!("the request body is larger than {} bytes; send a smaller one", limits.body);
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", what)
 }
 
@@ -54,10 +56,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
     let value = Level(MAX_LEVELS).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     value.map_err(|error| {
-        Problem::bad_request(
-            "json",
-            format!("the body cannot be read as JSON: {error}; mend it and send it again"),
-        )
+        Problem::bad_request("json", format!("invalid JSON in the request body: {error}"))
     })
 }
 
@@ -127,7 +126,7 @@ impl<'de> Visitor<'de> for Level {
             let key = plain(&key)?.to_owned();
             let value = entries.next_value_seed(self.below()?)?;
             if object.contains_key(&key) {
-                return Err(A::Error::custom("a key is there twice"));
+                return Err(A::Error::custom("duplicate key"));
             }
             object.insert(key, value);
         }
@@ -137,7 +136,7 @@ impl<'de> Visitor<'de> for Level {
 
 fn plain<E: de::Error>(text: &str) -> Result<&str, E> {
     if text.contains('\0') {
-        return Err(E::custom("a text has a NUL character in it"));
+        return Err(E::custom("a string contains a NUL character"));
     }
     Ok(text)
 }
@@ -155,7 +154,7 @@ mod tests {
         assert!(
             why(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))).contains("levels deep")
         );
-        assert!(why(r#"{"a": {"b": 1, "b": 2}}"#).contains("there twice"));
+        assert!(why(r#"{"a": {"b": 1, "b": 2}}"#).contains("duplicate key"));
         assert!(why(r#"{"a": 1e999}"#).contains("out of range"));
         assert!(
             why(r#"{"a": "\ud800"}"#).contains("surrogate")

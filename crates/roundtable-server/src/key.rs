@@ -20,7 +20,7 @@ const LONGEST: usize = 200;
 
 /// The header, as the description of the API has it.
 pub(crate) fn param() -> Param {
-    let what = "The same key with the same body returns the first outcome; with another body it is refused.";
+    let what = "Idempotency key. The same key with the same body returns the first result. With another body the request is refused.";
     Param::header("Idempotency-Key", what, LONGEST)
 }
 
@@ -47,7 +47,7 @@ impl Key {
         let field = fields.get(FIELD).and_then(Value::as_str);
         let Some(text) = carried.or(field) else { return Ok(None) };
         if text.is_empty() || text.chars().count() > LONGEST || text.chars().any(char::is_control) {
-            let what = "an idempotency key has 1 to 200 characters; choose another, or send none";
+            let what = "an idempotency key must have 1 to 200 characters";
             return Err(Problem::bad_request("invalid", what));
         }
         let mut fields = fields.clone();

@@ -171,12 +171,12 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let mut responses = match route.description.answer {
         Answer::Json(schema) => {
             let content = json!({ "application/json": { "schema": schema(generator) } });
-            json!({ "200": { "description": "What was asked for.", "content": content } })
+            json!({ "200": { "description": "The result.", "content": content } })
         }
         Answer::Round(schema) => {
             let content = json!({ "application/json": { "schema": schema(generator) } });
             json!({
-                "200": { "description": "What was asked for.", "content": content },
+                "200": { "description": "The result.", "content": content },
                 "202": { "description": "The round is still running.", "content": content },
             })
         }
@@ -185,18 +185,18 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
                 "description": "Server-sent events.",
                 "content": { "text/event-stream": { "schema": { "type": "string" } } },
             },
-            "204": { "description": "The session is over, and you have all of it." },
+            "204": { "description": "The session is over, and you have received all events." },
         }),
         Answer::Upgrade => json!({ "101": { "description": "A WebSocket with JSON frames." } }),
     };
     let bodies: &[(u16, &str)] =
-        &[(413, "The body is too long."), (415, "The body is not said to be JSON.")];
+        &[(413, "The request body is too large."), (415, "The content type is not JSON.")];
     let bodies = if route.method == Method::POST { bodies } else { &[] };
-    let known: &[(u16, &str)] = &[(401, "Say who you are.")];
+    let known: &[(u16, &str)] = &[(401, "Missing or invalid bearer token.")];
     let known = if route.door == Door::Known { known } else { &[] };
     let always = [
-        (403, "The name or the page is none of the server's."),
-        (503, "The server is stopping, or the store is out of reach."),
+        (403, "The host or the origin is not allowed."),
+        (503, "The server is stopping, or the store is unavailable."),
     ];
     let all = route.description.problems.iter().chain(bodies).chain(known).chain(&always);
     for (status, what) in all {

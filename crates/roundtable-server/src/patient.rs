@@ -30,7 +30,7 @@ impl<S> Patient<S> {
         let patience = self.patience;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
         ready!(waiting.as_mut().poll(context));
-        Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the other side does not read")))
+        Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client does not read")))
     }
 }
 

@@ -7,27 +7,30 @@ use axum::response::{IntoResponse, Response};
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use roundtable::Error;
-use roundtable::core::Reject;
+use roundtable::core::context_request::ContextRequest as Request;
+use roundtable::core::{Reject, required_context};
 use roundtable::driver::EngineError;
 use roundtable::ports::{LeaseError, LogError};
+use roundtable::search::SearchError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::debate::Caller;
 use crate::wire::ContextRequest;
 
 /// After how many seconds something that is busy is worth another try.
 const SOON: HeaderValue = HeaderValue::from_static("1");
 
-/// The body of every answer that is not what was asked for.
+/// Body of every error response.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(crate) struct ProblemBody {
-    /// What went wrong and what to do, for people.
+    /// Error message for people.
     pub error: String,
-    /// The same in one word, for programs.
+    /// Error code for programs.
     pub reason: String,
-    /// What a program needs to go on.
+    /// Details for programs.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
@@ -39,45 +42,46 @@ pub(crate) struct Problem {
     pub body: ProblemBody,
     /// After how many seconds another try makes sense, where that is known.
     pub retry_after: Option<u64>,
+    /// Required context requests without an answer. Each transport has its own way to answer them.
+    missing: Vec<Request>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, reason: &str, error: impl Into<String>) -> Self {
         let (error, reason) = (error.into(), reason.to_owned());
         let body = ProblemBody { error, reason, more: Map::new() };
-        Self { status, body, retry_after: None }
+        Self { status, body, retry_after: None, missing: Vec::new() }
     }
 
     pub fn bad_request(reason: &str, error: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, reason, error)
     }
 
-    /// Something that is not there.
+    /// An unknown resource.
     pub fn not_found(error: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", error)
     }
 
-    /// A session that is not there, or not the caller's, or no id at all.
+    /// An unknown session, a session of another caller, or an invalid id.
     pub fn no_session(session: &str) -> Self {
         let shown: String = session.chars().filter(|c| !c.is_control()).take(64).collect();
-        let what =
-            format!("session {shown} was not found; list the sessions to see which there are");
+        let what = format!("session {shown} was not found; list the sessions to find its id");
         Self::not_found(what)
     }
 
-    /// A store that does not do what it should. Its own words may name files of the server, so callers
-    /// are not given them; whoever sits at the machine is.
+    /// A store that fails. Its own message may name files of the server, so callers do not receive
+    /// it.
     fn unavailable() -> Self {
-        let what = "The store is unavailable. Try again; if it persists, ask the operator of the server \
-                    to run `roundtable verify`, which shows the cause";
+        let what = "The store is unavailable. Retry; if the error persists, ask the operator of \
+                    the server to check the store";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", what)
     }
 
-    /// A session that crashed again and again. Nobody goes on with it by itself.
+    /// A session that crashed repeatedly. No process continues it by itself.
     pub fn parked(reason: &str) -> Self {
         let what = format!(
-            "The session is parked: {reason}. Continuing it tries again; if it is parked again, ask the \
-             operator of the server"
+            "The session is parked: {reason}. Continue it to retry; if it is parked again, ask \
+             the operator of the server"
         );
         Self::new(StatusCode::CONFLICT, "parked", what).with("parked", reason)
     }
@@ -85,18 +89,27 @@ impl Problem {
     /// Something that the store has not taken in time. It may still be stored.
     pub fn not_stored(waited: Duration) -> Self {
         let what = format!(
-            "The store has not confirmed the request within {} s; another process may hold its write \
-             lock. The request may still be stored. Try again: with the same idempotency key, or the \
-             same afterRound, nothing is done twice",
+            "The store has not confirmed the request within {} s; another process may hold the \
+             write lock. The request may still be stored. Retry with the same idempotency key or \
+             the same afterRound",
             waited.as_secs()
         );
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_busy", what)
     }
 
-    /// The same with something that a program needs to go on.
+    /// The same with a detail for programs.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.body.more.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same in the words of the transport that the caller uses.
+    #[must_use]
+    pub fn for_caller(mut self, caller: Caller) -> Self {
+        if !self.missing.is_empty() {
+            self.body.error = required_context(&self.missing, caller.answering());
+        }
         self
     }
 }
@@ -139,17 +152,40 @@ impl From<Error> for Problem {
             error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
                 Self::bad_request("invalid", error.to_string())
             }
+            Error::Search(error) => error.into(),
             // It names files of the server.
             Error::Open(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal",
-                "The server cannot use its data directory. Ask its operator to run `roundtable sessions`, which shows the cause",
+                "The server cannot use its data directory. Ask the operator of the server to check it",
             ),
             _ => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal",
-                "The server failed. Ask its operator to look at its log",
+                "Internal error. Ask the operator of the server to check its log",
             ),
+        }
+    }
+}
+
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        let text = error.to_string();
+        match error {
+            SearchError::Query(_) => Self::bad_request("invalid", text),
+            SearchError::Cursor => Self::bad_request("unknown_cursor", text),
+            SearchError::NoEmbedder => {
+                let what = format!(
+                    "{text}. Search with mode text, or ask the operator of the server to run \
+                     `roundtable models fetch`"
+                );
+                Self::new(StatusCode::CONFLICT, "no_embedder", what)
+            }
+            // Its own words may name files of the server.
+            SearchError::Unavailable(_) => {
+                let what = "Semantic search is unavailable. Try again, or search with mode text";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "embedder_unavailable", what)
+            }
         }
     }
 }
@@ -204,8 +240,9 @@ impl From<Reject> for Problem {
         match reject {
             Reject::NotFound { session } => Self::no_session(session.as_str()),
             Reject::ContextRequired { missing } => {
-                let missing: Vec<_> = missing.iter().map(ContextRequest::of).collect();
-                of(StatusCode::CONFLICT, "context_required").with("contextRequests", json!(missing))
+                let listed: Vec<_> = missing.iter().map(ContextRequest::of).collect();
+                let problem = of(StatusCode::CONFLICT, "context_required");
+                Self { missing, ..problem.with("contextRequests", json!(listed)) }
             }
             Reject::NotActive { .. } => of(StatusCode::CONFLICT, "not_active"),
             Reject::Busy { round } => {
@@ -220,7 +257,7 @@ impl From<Reject> for Problem {
             Reject::Stale { .. } => of(StatusCode::CONFLICT, "stale"),
             Reject::QueueFull { .. } => of(StatusCode::TOO_MANY_REQUESTS, "queue_full"),
             Reject::UnknownAgent { .. } => {
-                Self::not_found(format!("{text}; the session lists those who are"))
+                Self::not_found(format!("{text}; the session lists its agents"))
             }
             Reject::Invalid { .. } | Reject::BadId { .. } => of(StatusCode::BAD_REQUEST, "invalid"),
         }

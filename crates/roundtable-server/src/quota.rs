@@ -184,19 +184,19 @@ impl App {
         let holdings = holdings.map_err(roundtable::driver::EngineError::from)?;
         let sessions = quota.sessions.filter(|_| begin == Begin::Session);
         let checks = [
-            (
-                "running_rounds",
-                quota.running_rounds,
-                holdings.running,
-                "wait until a round is over",
-            ),
+            ("running_rounds", quota.running_rounds, holdings.running, "wait until a round ends"),
             (
                 "sessions",
                 sessions,
                 holdings.sessions,
-                "continue one of yours, or ask the operator for more",
+                "continue an existing session, or ask the operator for a higher limit",
             ),
-            ("stored_bytes", quota.stored_bytes, holdings.bytes, "ask the operator for more"),
+            (
+                "stored_bytes",
+                quota.stored_bytes,
+                holdings.bytes,
+                "ask the operator for a higher limit",
+            ),
         ];
         for (name, limit, held, hint) in checks {
             if let Some(limit) = limit.filter(|limit| held >= *limit) {
@@ -260,15 +260,13 @@ fn daily(scope: Scope, limit: Exhausted, limits: Limits, day: Day) -> Problem {
     };
     let (word, ends) = (limit.word(), day.end());
     let whose = scope.word();
-    let what = format!(
-        "the daily limit on {word} of this {whose} ({name}) is reached; it ends at {ends}, so try again then"
-    );
+    let what = format!("daily limit reached: {word} of this {whose} ({name}); retry after {ends}");
     limited(scope, name, what).with("allowed", allowed).with("ends", ends.to_string())
 }
 
 fn reached(scope: Scope, name: &str, allowed: u64, hint: &str) -> Problem {
     let whose = scope.word();
-    let what = format!("the limit of {allowed} for {name} of this {whose} is reached; {hint}");
+    let what = format!("limit reached: {allowed} {name} per {whose}; {hint}");
     limited(scope, name, what).with("allowed", allowed)
 }
 

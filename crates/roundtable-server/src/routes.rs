@@ -68,10 +68,10 @@ pub(crate) fn router(app: &App, gate: Gate, mcp: McpService) -> Router {
 }
 
 async fn unknown() -> Problem {
-    Problem::not_found("there is nothing at this address; GET /openapi.json lists what there is")
+    Problem::not_found("unknown path; GET /openapi.json lists all paths")
 }
 
 async fn wrong_method() -> Problem {
-    let what = "method not allowed on this path; the Allow header lists those that are";
+    let what = "method not allowed; the Allow header lists the allowed methods";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", what)
 }

@@ -83,13 +83,13 @@ fn misfit(error: &ValidationError<'_>) -> Misfit {
     let place = place(error);
     let (reason, what) = match error.kind() {
         ValidationErrorKind::MaxLength { limit } => {
-            ("invalid", format!("{place} has at most {limit} characters; shorten it"))
+            ("invalid", format!("{place} is longer than {limit} characters; shorten it"))
         }
         ValidationErrorKind::MinLength { limit } => {
             ("invalid", format!("{place} needs at least {limit} character"))
         }
         ValidationErrorKind::MaxItems { limit } => {
-            ("too_many", format!("{place} has at most {limit} items; send fewer at once"))
+            ("too_many", format!("{place} has more than {limit} items; send fewer"))
         }
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             // The alternative that is meant is the one that fails further down.
@@ -155,12 +155,12 @@ mod tests {
         let described = json!({ "topic": "Why?", "perspectives": [described] });
         let (reason, what) = refused::<StartRequest>(&described);
         assert_eq!(reason, "invalid");
-        assert_eq!(what, "perspectives/0/description has at most 2000 characters; shorten it");
+        assert_eq!(what, "perspectives/0/description is longer than 2000 characters; shorten it");
         let many = json!({ "topic": "Why?", "perspectives": vec!["Law"; 11] });
         let (reason, what) = refused::<StartRequest>(&many);
         assert_eq!(
             (reason, what.as_str()),
-            ("too_many", "perspectives has at most 10 items; send fewer at once")
+            ("too_many", "perspectives has more than 10 items; send fewer")
         );
     }
 

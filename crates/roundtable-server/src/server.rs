@@ -47,8 +47,8 @@ pub struct Settings {
 pub enum ServeError {
     /// Anyone could use it.
     #[error(
-        "{address} can be reached from other machines, and there are no tokens: anyone could use the server. \
-         Add a [[token]] to the configuration, or listen on 127.0.0.1"
+        "{address} is reachable from other machines, but no tokens are configured. Add a \
+         [[token]] to the configuration, or listen on 127.0.0.1"
     )]
     Unprotected {
         /// Where it was to listen.

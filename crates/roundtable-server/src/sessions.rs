@@ -14,6 +14,7 @@ use roundtable::core::event::Origin;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
 use roundtable::ports::{Clock, CommandKey, Listed, Quotas, Receipt, Selection};
+use roundtable::search::{Search, SearchPage};
 use roundtable::{Engine, Session};
 
 use crate::app::App;
@@ -159,6 +160,15 @@ impl Sessions {
     ) -> Result<Vec<Listed>, Problem> {
         let selection = Selection { tenant: Some(principal.tenant.clone()), ..selection };
         Ok(self.engine.select(&selection, most).await?)
+    }
+
+    /// The messages of the caller's sessions that fit.
+    pub async fn search(
+        &self,
+        principal: &Principal,
+        search: Search,
+    ) -> Result<SearchPage, roundtable::Error> {
+        self.engine.search(&search.tenant(principal.tenant.clone())).await
     }
 
     /// What sessions spend and hold.

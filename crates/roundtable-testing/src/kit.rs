@@ -165,7 +165,7 @@ pub async fn until(what: &str, holds: impl Fn() -> bool) {
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    panic!("it never came to this: {what}");
+    panic!("this never happened: {what}");
 }
 
 /// An answer that fits the kind of a request: yes or no to a question, an approval or an unknown

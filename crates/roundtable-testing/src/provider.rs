@@ -112,7 +112,7 @@ impl Server {
     /// A provider whose answers depend on the request, and on how many there were before it.
     #[expect(
         clippy::disallowed_methods,
-        reason = "it is no part of an engine, and ends with the test"
+        reason = "it is not part of an engine, and ends with the test"
     )]
     pub async fn following<F>(script: F) -> Self
     where

@@ -19,10 +19,10 @@ impl Now {
     }
 }
 
-/// What `now` is told.
+/// Arguments of `now`.
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 pub struct Whereabouts {
-    /// The offset from UTC in minutes, for example 120; UTC without one.
+    /// Offset from UTC in minutes, for example 120. Default: 0.
     #[serde(default)]
     #[schemars(range(min = -1080, max = 1080))]
     pub utc_offset_minutes: i32,
@@ -36,7 +36,7 @@ impl Tool for Now {
     }
 
     fn description(&self) -> &str {
-        "Tells the current date, weekday and time."
+        "Get the current date, weekday and time."
     }
 
     fn effect(&self) -> Effect {

@@ -52,9 +52,13 @@ impl RoundReport {
 
 /// Reads until the round that a message opened is over, or waits for a person.
 pub(crate) async fn collect(session: &Session, message_id: &str) -> Result<RoundReport> {
-    let over = |live: &Live| live.session.is_over(message_id).then(|| report(live, message_id));
+    // Mostly the round is over by now, and then nobody has to copy what the session's task knows.
+    let own = message_id.to_owned();
+    if let Some(Some(Some(report))) = session.look(move |live| over(live, &own)).await? {
+        return Ok(report);
+    }
     let mut reader = Reader::open(session, Keep::Window).await?;
-    if let Some(report) = reader.until(over).await? {
+    if let Some(report) = reader.until(|live| over(live, message_id)).await? {
         return Ok(report);
     }
     // Many rounds may have followed, and then only the whole log knows it.
@@ -62,12 +66,17 @@ pub(crate) async fn collect(session: &Session, message_id: &str) -> Result<Round
     let now = reader.now();
     report(now, message_id).ok_or_else(|| {
         if now.session.status != Status::Completed {
-            let what = format!("message {message_id} was withdrawn before its round opened");
+            let what = format!("message {message_id} was withdrawn before its round started");
             return Reject::Invalid { what }.into();
         }
-        let hint = "the message opened no round; open another session, or fork this one";
+        let hint = "the message started no round; open another session, or fork this one";
         Reject::NotActive { status: "completed".into(), hint: hint.into() }.into()
     })
+}
+
+/// What a round that is over came to; nothing in it where that is not known.
+fn over(live: &Live, message_id: &str) -> Option<Option<RoundReport>> {
+    live.session.is_over(message_id).then(|| report(live, message_id))
 }
 
 /// What the round that a message opened came to; nothing where it is not known.

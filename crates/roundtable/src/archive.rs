@@ -14,13 +14,14 @@ use roundtable_core::session::Session;
 use roundtable_core::turn::Context;
 use roundtable_core::{Keep, Live, Reject};
 use roundtable_debate::Record;
-use roundtable_engine::{EngineError, UuidIds};
-use roundtable_ports::{Ids as _, Listed, LogError};
+use roundtable_engine::{EngineError, SystemClock, UuidIds};
+use roundtable_ports::{Embedder, Ids as _, Listed, LogError, Store};
 
 pub use verify::{Damage, Verification};
 
 use crate::builder::programs;
 use crate::error::Result;
+use crate::search::Searcher;
 use crate::turn::TurnReading;
 
 /// How many events are read at once.
@@ -80,13 +81,27 @@ impl Archive {
         Ok(found.map_err(EngineError::from)?)
     }
 
+    /// What searches the messages. Without an embedder, they are found by their words alone; with one,
+    /// the vectors of messages are kept.
+    ///
+    /// # Errors
+    /// [`crate::Error`] when the directory cannot be used.
+    pub fn searcher(&self, embedder: Option<Arc<dyn Embedder>>) -> Result<Searcher> {
+        let store = Store::of(Arc::new(self.open_store()?));
+        Ok(Searcher::new(store, embedder, Arc::new(SystemClock)))
+    }
+
+    fn open_store(&self) -> Result<SqliteStore> {
+        let directory = self.store.file().parent().unwrap_or_else(|| Path::new("."));
+        Ok(SqliteStore::open(directory)?)
+    }
+
     /// Deletes a session for good: its events, and everything that was made of them.
     ///
     /// # Errors
     /// [`crate::Error`] when it does not exist, a process is using it, or a fork needs its history.
     pub async fn delete(&self, session: &SessionId) -> Result<()> {
-        let directory = self.store.file().parent().unwrap_or_else(|| Path::new("."));
-        let store = SqliteStore::open(directory)?;
+        let store = self.open_store()?;
         let node = NodeId::new(&UuidIds.fresh())?;
         Ok(store.delete(session, &node).await?)
     }
@@ -167,7 +182,7 @@ impl Archive {
             let Some(last) = page.last() else { break };
             // The store checks what it has; only here it shows whether the first one is missing.
             if let Some(first) = page.first().filter(|first| first.seq != next) {
-                let what = format!("the log goes on with event {}", first.seq);
+                let what = format!("the log continues with event {}", first.seq);
                 let damaged = LogError::Damaged { session: session.clone(), seq: next, what };
                 return Err(EngineError::from(damaged).into());
             }

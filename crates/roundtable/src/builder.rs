@@ -38,7 +38,7 @@ pub struct Builder {
     #[cfg(feature = "vendors")]
     environment: Option<Environment>,
     defaults: Defaults,
-    embedder: Arc<dyn Embedder>,
+    embedder: Option<Arc<dyn Embedder>>,
     tools: Vec<Arc<dyn DynTool>>,
     programs: Programs,
     jobs: BTreeMap<Name, Arc<dyn Job>>,
@@ -71,7 +71,7 @@ impl Default for Builder {
             #[cfg(feature = "vendors")]
             environment: None,
             defaults: Defaults::default(),
-            embedder: Arc::new(HashedEmbedder::default()),
+            embedder: None,
             tools: Vec::new(),
             programs: programs(),
             jobs: BTreeMap::new(),
@@ -154,11 +154,12 @@ impl Builder {
         self
     }
 
-    /// Has this embedder compare what the panels of debates hold, instead of hashed words: those know
+    /// Has this embedder find messages by meaning, and compare what the panels of debates hold. Without
+    /// one, [`Engine::search`] knows words alone, and positions are compared by hashed words: those know
     /// which words two positions share, and nothing of what they mean.
     #[must_use]
     pub fn embedder(mut self, embedder: impl Embedder + 'static) -> Self {
-        self.embedder = Arc::new(embedder);
+        self.embedder = Some(Arc::new(embedder));
         self
     }
 
@@ -250,7 +251,10 @@ impl Builder {
         let models = self.build_models()?;
         let store = self.store.unwrap_or_else(|| Store::of(Arc::new(MemoryStore::new())));
         let mut jobs = self.jobs;
-        let measure = || -> Arc<dyn Job> { Arc::new(MeasureJob(self.embedder)) };
+        let hashed = || -> Arc<dyn Embedder> { Arc::new(HashedEmbedder::default()) };
+        let embedder = self.embedder;
+        let measure =
+            || -> Arc<dyn Job> { Arc::new(MeasureJob(embedder.clone().unwrap_or_else(hashed))) };
         jobs.entry(Measuring::JOB).or_insert_with(measure);
         let parts = Parts {
             node: NodeId::new(&self.ids.fresh())?,
@@ -263,7 +267,8 @@ impl Builder {
             jobs,
             config: self.config,
         };
-        Ok(Engine::new(roundtable_engine::Engine::start(parts).await?, self.defaults))
+        let driver = roundtable_engine::Engine::start(parts).await?;
+        Ok(Engine::new(driver, self.defaults, embedder))
     }
 
     /// A store of one's own comes before a directory.

@@ -12,12 +12,13 @@ use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
 use roundtable_debate::{Debate as Program, Record};
 use roundtable_engine::CutCall;
-use roundtable_ports::{Listed, Selection};
+use roundtable_ports::{Embedder, Listed, Selection};
 
 use crate::builder::Builder;
 use crate::chat::ChatBuilder;
 use crate::debate::{Debate, DebateBuilder, Folds};
 use crate::error::Result;
+use crate::search::Searcher;
 use crate::session::Session;
 use crate::session_builder::{SCENE, SessionBuilder};
 
@@ -27,6 +28,7 @@ pub struct Engine {
     driver: roundtable_engine::Engine,
     defaults: Arc<Defaults>,
     folds: Folds,
+    searcher: Searcher,
 }
 
 /// What sessions are made of when nobody says.
@@ -53,8 +55,18 @@ impl Engine {
         Builder::default()
     }
 
-    pub(crate) fn new(driver: roundtable_engine::Engine, defaults: Defaults) -> Self {
-        Self { driver, defaults: Arc::new(defaults), folds: Folds::default() }
+    pub(crate) fn new(
+        driver: roundtable_engine::Engine,
+        defaults: Defaults,
+        embedder: Option<Arc<dyn Embedder>>,
+    ) -> Self {
+        let parts = driver.parts();
+        let searcher = Searcher::new(parts.store.clone(), embedder, parts.clock.clone());
+        Self { driver, defaults: Arc::new(defaults), folds: Folds::default(), searcher }
+    }
+
+    pub(crate) fn searcher(&self) -> &Searcher {
+        &self.searcher
     }
 
     /// A debate to be held: a panel argues a question in rounds and says how far it agrees.
@@ -195,8 +207,8 @@ impl Engine {
             let known: Vec<&str> = self.agents().iter().map(|agent| agent.id.suffix()).collect();
             let shown: String = id.chars().take(64).collect();
             let what = match known.as_slice() {
-                [] => format!("there is no agent \"{shown}\"; none are configured"),
-                known => format!("there is no agent \"{shown}\"; there are: {}", known.join(", ")),
+                [] => format!("unknown agent \"{shown}\"; no agents are configured"),
+                known => format!("unknown agent \"{shown}\"; available: {}", known.join(", ")),
             };
             Reject::Invalid { what }.into()
         })

@@ -13,6 +13,8 @@ use roundtable_engine::EngineError;
 use roundtable_models::CatalogError;
 use roundtable_ports::{LeaseError, LogError};
 
+use crate::search::SearchError;
+
 /// What went wrong, and what to do about it. The errors of this library's parts, and those of
 /// `serde_json`, become one with `?`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +44,9 @@ pub enum Error {
     /// An image cannot be shown to models.
     #[error(transparent)]
     Image(#[from] BadImage),
+    /// A search is refused.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// Invalid JSON, or JSON that does not fit the type that is read.
     #[error("invalid JSON: {0}")]
     Json(String),

@@ -33,6 +33,7 @@ mod engine;
 mod error;
 pub mod program;
 mod reader;
+pub mod search;
 mod session;
 mod session_builder;
 mod turn;

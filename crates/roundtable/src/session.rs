@@ -71,6 +71,13 @@ impl Session {
         Ok(self.handle.live(keep).await?)
     }
 
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Live) -> T + Send + Sync + 'static,
+    ) -> Result<Option<T>> {
+        Ok(self.handle.look(look).await?)
+    }
+
     pub(crate) fn programs(&self) -> &Programs {
         &self.handle.engine().parts().programs
     }

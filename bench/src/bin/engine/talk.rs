@@ -71,7 +71,7 @@ impl Table {
         let mut agent = Agent::new(name, "scripted")?;
         agent.tools = vec![ToolDecl::handler("count", Effect::Pure)];
         agent.max_iterations = super::CALLS + 1;
-        self.engine.chat("a benchmark").participant(agent).open().await
+        self.engine.panel("a benchmark").participant(agent).open().await
     }
 
     pub fn loaded(&self) -> usize {

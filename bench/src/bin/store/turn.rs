@@ -130,7 +130,7 @@ impl Talk {
         let expect = self.live.session.head;
         let env = Env::at(SystemClock.now());
         let events = self.live.step(input, &env, Starts::Allowed).expect("an accepted input");
-        let rows = events.iter().flat_map(rows).collect();
+        let rows = events.iter().flat_map(|event| rows(event, &self.live)).collect();
         let summary = Summary::of(&self.live.session);
         Commit { expect, events: events.into_iter().map(Arc::new).collect(), rows, summary }
     }

@@ -5,6 +5,7 @@ mod delete;
 mod disk;
 mod faults;
 mod lease;
+mod message;
 mod quota;
 mod vectors;
 
@@ -99,7 +100,7 @@ impl SessionLog for MemoryStore {
             Fault::Full => Err(LogError::Full),
             Fault::AckLost => {
                 self.disk.append(own, &batch)?;
-                Err(LogError::Unavailable("injected: the answer was lost".to_owned()))
+                Err(LogError::Unavailable("injected: the response was lost".to_owned()))
             }
             Fault::Slow(time) => {
                 tokio::time::sleep(time).await;

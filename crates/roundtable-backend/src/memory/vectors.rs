@@ -29,6 +29,26 @@ impl Piles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The greatest key in a scope.
+    pub fn last_key(&self, space: &Space, scope: &VectorScope) -> Option<String> {
+        let piles = self.lock();
+        let pile = piles.get(&(scope.clone(), space.clone()))?;
+        pile.about.last_key_value().map(|(key, _)| key.clone())
+    }
+
+    /// Puts a vector into a scope.
+    pub fn put(
+        &self,
+        space: &Space,
+        scope: &VectorScope,
+        new: NewVector,
+    ) -> Result<(), VectorsError> {
+        new.check(space)?;
+        let mut piles = self.lock();
+        let name = (scope.clone(), space.clone());
+        piles.entry(name).or_insert_with(|| Pile::new(space)).put(new)
+    }
+
     /// Erases what was made of a session's words.
     pub fn erase_of(&self, session: &SessionId) -> usize {
         let mut count = 0;
@@ -47,6 +67,13 @@ impl Piles {
 impl Pile {
     fn new(space: &Space) -> Self {
         Self { matrix: Matrix::new(space.dimension()), about: BTreeMap::new() }
+    }
+
+    fn put(&mut self, new: NewVector) -> Result<(), VectorsError> {
+        let NewVector { key, vector, payload, session } = new;
+        self.matrix.put(key.clone(), &vector).map_err(refused)?;
+        self.about.insert(key, (payload, session));
+        Ok(())
     }
 
     fn remove(&mut self, key: &String) -> bool {
@@ -71,11 +98,7 @@ impl Vectors for MemoryStore {
         let mut piles = self.disk().vectors.lock();
         let name = (scope.clone(), space.clone());
         let pile = piles.entry(name).or_insert_with(|| Pile::new(space));
-        for NewVector { key, vector, payload, session } in vectors {
-            pile.matrix.put(key.clone(), &vector).map_err(refused)?;
-            pile.about.insert(key, (payload, session));
-        }
-        Ok(())
+        vectors.into_iter().try_for_each(|new| pile.put(new))
     }
 
     async fn remove_vectors(

@@ -191,7 +191,7 @@ fn put_events(
         let kind = event.body.kind();
         expected = expected.next();
         if event.seq != expected {
-            let what = format!("event {} was given where {expected} belongs", event.seq);
+            let what = format!("event {} does not follow event {expected}", event.seq);
             return Err(LogError::Unavailable(what));
         }
         let ids = event.place_ids();
@@ -231,7 +231,7 @@ fn put_events(
 
 /// A position that the table has no room for: after four thousand million events of one session.
 fn too_long() -> LogError {
-    LogError::Unavailable("the log is full; fork the session and go on there".to_owned())
+    LogError::Unavailable("the log is full; fork the session and continue there".to_owned())
 }
 
 fn put_summary(

@@ -185,7 +185,7 @@ fn all_rows(connection: &Connection) -> Result<Vec<Result<SessionRow, String>>, 
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(|error| unavailable(&error))? {
         let number: i64 = row.get(13).unwrap_or_default();
-        let because = |error| format!("the row of session number {number} cannot be read: {error}");
+        let because = |error| format!("invalid row of session number {number}: {error}");
         found.push(session_row(row).map_err(because));
     }
     Ok(found)
@@ -196,7 +196,7 @@ fn check_file(connection: &Connection) -> Result<Vec<String>, LogError> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     };
     let pages = check("PRAGMA integrity_check").map_err(|error| unavailable(&error))?;
-    let orphans = "SELECT 'event ' || (id & 0xffffffff) || ' is of session number ' || (id >> 32) || ', which is not there' \
+    let orphans = "SELECT 'event ' || (id & 0xffffffff) || ' belongs to session number ' || (id >> 32) || ', which is missing' \
                    FROM event WHERE id >> 32 NOT IN (SELECT number FROM session) GROUP BY id >> 32";
     let orphans = check(orphans).map_err(|error| unavailable(&error))?;
     Ok(pages.into_iter().filter(|line| line != "ok").chain(orphans).collect())

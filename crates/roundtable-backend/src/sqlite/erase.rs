@@ -47,16 +47,16 @@ impl std::fmt::Display for EraseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Log(error) => error.fmt(f),
-            Self::Busy => f.write_str("a round is open; stop it or wait for its end, then erase"),
-            Self::NotFound => f.write_str("there is no such session"),
-            Self::NotOwn { seq } => write!(
-                f,
-                "event {seq} is not the session's own; erase it in the session that it comes from"
-            ),
-            Self::NotWords { seq, kind } => write!(
-                f,
-                "event {seq} ({kind}) holds what the session is made of, not words; it stays"
-            ),
+            Self::Busy => {
+                f.write_str("a round is running; stop it or wait for its end, then erase")
+            }
+            Self::NotFound => f.write_str("no such session"),
+            Self::NotOwn { seq } => {
+                write!(f, "event {seq} belongs to the parent session; erase it there")
+            }
+            Self::NotWords { seq, kind } => {
+                write!(f, "event {seq} ({kind}) contains no text to erase; it is kept")
+            }
         }
     }
 }
@@ -250,7 +250,7 @@ pub(super) fn clean_file(connection: &Connection) -> Result<(), LogError> {
     match busy.map_err(|error| unavailable(&error))? {
         0 => Ok(()),
         _ => Err(LogError::Unavailable(
-            "someone reads the file all the time; the words are erased, and still in its log"
+            "another process keeps reading the file; the text is erased but still in the write-ahead log"
                 .to_owned(),
         )),
     }

@@ -55,8 +55,7 @@ impl DataFile {
             return Ok(());
         }
         // Callers elsewhere read it: the path of the file is none of their business.
-        let what = "the database is not the file that was opened: it was moved or replaced; \
-                    restart this process";
+        let what = "the database file was moved or replaced; restart this process";
         Err(LogError::Unavailable(what.to_owned()))
     }
 
@@ -122,7 +121,8 @@ fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
             Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
             Ok(mode) => {
                 let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
-                let what = format!("this file system allows only the journal mode {mode}, not WAL");
+                let what =
+                    format!("this file system supports only the journal mode {mode}, not WAL");
                 return Err(rusqlite::Error::SqliteFailure(code, Some(what)));
             }
             Err(error) if is_busy(&error) && wait_a_moment(times) => times += 1,
@@ -134,7 +134,7 @@ fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
 /// Why a file cannot be opened, for whoever owns it.
 pub(super) fn why_not(error: &rusqlite::Error) -> String {
     if is_busy(error) {
-        return "another process holds a lock on it; try again when that process is done, or end it"
+        return "another process holds a lock on it; retry when that process is done, or end it"
             .to_owned();
     }
     error.to_string()

@@ -136,7 +136,9 @@ impl SqliteStore {
                 return Ok(own);
             }
         }
-        Err(LeaseError::Unavailable("the session changes hands all the time; try again".to_owned()))
+        Err(LeaseError::Unavailable(
+            "the owner of the session keeps changing; try again".to_owned(),
+        ))
     }
 }
 

@@ -12,6 +12,7 @@ mod inbox;
 mod lease;
 mod lineage;
 mod liveness;
+mod message;
 mod private;
 mod quota;
 mod read;
@@ -79,8 +80,8 @@ impl std::fmt::Display for OpenError {
             }
             Self::Newer { file, version, newest } => write!(
                 f,
-                "{} has format {version}; this build knows formats up to {newest}: \
-                 update roundtable, or choose another data directory",
+                "{} has format {version}; this build supports formats up to {newest}: update \
+                 roundtable, or choose another data directory",
                 file.display()
             ),
             Self::Unusable { path, why } => write!(f, "{} cannot be used: {why}", path.display()),

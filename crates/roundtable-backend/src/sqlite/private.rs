@@ -33,13 +33,13 @@ impl std::fmt::Display for PermissionNotice {
         match self {
             Self::Tightened { path, before, now } => write!(
                 f,
-                "{} was open to other users; its permissions are now {now:04o}, not {before:04o}",
+                "{} was accessible to other users; its permissions were changed from {before:04o} to {now:04o}",
                 path.display()
             ),
             Self::Exposed { path, mode, why } => write!(
                 f,
-                "{} is open to other users (permissions {mode:04o}) and was left so, because {why}; \
-                 its owner can close it with chmod, or choose another data directory",
+                "{} is accessible to other users (permissions {mode:04o}) and was not changed \
+                 because {why}; restrict it with chmod, or choose another data directory",
                 path.display()
             ),
         }

@@ -97,9 +97,9 @@ impl Span {
         let torn = |seq: Seq, error: &rusqlite::Error| self.trouble(seq, error);
         while let Some(row) = rows.next().map_err(|error| torn(expected, &error))? {
             let stored = Stored::read(row)
-                .map_err(|error| self.damaged(expected, &format!("it cannot be read: {error}")))?;
+                .map_err(|error| self.damaged(expected, &format!("read error: {error}")))?;
             if expected > self.last {
-                return Err(self.damaged(expected, "there is more in the log than it knows of"));
+                return Err(self.damaged(expected, "the log has events after the recorded end"));
             }
             if stored.seq != expected {
                 return Err(self.damaged(expected, "the event is missing"));
@@ -116,7 +116,7 @@ impl Span {
             return Err(self.damaged(expected, "the event is missing"));
         }
         if own && expected == self.last.next() && before != self.lineage.hash {
-            return Err(self.damaged(self.last, "it is not the event that was written last"));
+            return Err(self.damaged(self.last, "the last event does not match its hash"));
         }
         Ok(())
     }
@@ -201,7 +201,7 @@ impl Stored {
             // It was erased.
             (None, None) => {}
             (Some(salt), Some(body)) if body_digest(salt, body.as_bytes()) == self.digest => {}
-            (_, _) => return Err("the body is not the one that was written"),
+            (_, _) => return Err("the body does not match its digest"),
         }
         let [round, turn, iteration, tool_call] = &self.place;
         let header = Header {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::{AgentId, RoundId, TurnId};
-use roundtable_core::projection::Row;
+use roundtable_core::projection::{Receivers, Row};
 use roundtable_ports::LogError;
 use rusqlite::{Connection, params};
 
@@ -41,8 +41,9 @@ pub(super) fn put(connection: &Connection, place: &Lineage, row: &Row) -> Result
             let sql = "UPDATE round SET active = 1 WHERE session = ?1 AND number = ?2 AND take = ?3 AND ?4";
             run(connection, sql, params![session, number, take, active])
         }
-        Row::Message { number, round, turn, body, at } => {
-            let message = Message { number: *number, round, turn: turn.as_ref(), at: *at };
+        Row::Message { number, round, turn, body, receivers, at } => {
+            let turn = turn.as_ref();
+            let message = Message { number: *number, round, turn, receivers, at: *at };
             message.put(connection, place, *body)
         }
         Row::Request { request, agent, body, at } => {
@@ -89,6 +90,7 @@ struct Message<'a> {
     number: u64,
     round: &'a RoundId,
     turn: Option<&'a TurnId>,
+    receivers: &'a Receivers,
     at: Timestamp,
 }
 
@@ -100,15 +102,18 @@ impl Message<'_> {
         let (session, round) = (place.number, self.round.as_str());
         let body = lineage::event_at(connection, place, body)?;
         let turn = self.turn.map(TurnId::as_str);
-        let sql = "INSERT INTO message (session, number, round, turn, cycle, sender, body, at, tokens) \
+        let sql = "INSERT INTO message (session, number, round, turn, cycle, sender, body, at, receivers, whisper, tokens) \
                    SELECT ?1, ?2, ?3, ?4, coalesce((SELECT number FROM round WHERE id = ?3), 1), \
                    coalesce(CASE WHEN ?4 IS NOT NULL THEN (SELECT agent.name FROM agent WHERE agent.session = ?1 AND agent.id = (\
                    SELECT started.body ->> '$.agent' FROM event AS started WHERE started.id BETWEEN (?5 & ~0xffffffff) AND ?5 \
                    AND started.turn = ?4 AND started.kind = 'turn_started' ORDER BY started.id DESC LIMIT 1)) END, \
-                   event.body ->> '$.sender', ''), ?5, ?6, \
+                   event.body ->> '$.sender', ''), ?5, ?6, ?7, ?8, \
                    coalesce(event.body ->> '$.record.usage.output', 0) FROM event WHERE event.id = ?5 \
                    ON CONFLICT (session, number) DO NOTHING";
-        let values = params![session, self.number, round, turn, body, nanoseconds(self.at)];
+        let agents = self.receivers.agents.as_ref().map(serde_json::to_string);
+        let agents = agents.map(|agents| agents.unwrap_or_else(|_| "[]".to_owned()));
+        let (at, whisper) = (nanoseconds(self.at), self.receivers.is_whisper);
+        let values = params![session, self.number, round, turn, body, at, agents, whisper];
         run(connection, sql, values)?;
         if self.turn.is_none() {
             let sql = "UPDATE round SET said = ?2 WHERE id = ?1";

@@ -8,7 +8,7 @@ use super::Trouble;
 use super::writer::unavailable;
 
 /// The steps from an empty file to the form that this build uses.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -16,6 +16,7 @@ const STEPS: [&str; 7] = [
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
+    include_str!("schema/8.sql"),
 ];
 
 /// The form that this build uses.
@@ -55,8 +56,8 @@ pub(super) fn check(connection: &Connection) -> Result<(), LogError> {
         return Ok(());
     }
     let what = format!(
-        "the file has format {found} now, and this process knows format {known}: \
-         restart it with the version of roundtable that changed the file"
+        "the file now has format {found}, and this process supports format {known}: restart it \
+         with the version of roundtable that changed the file"
     );
     Err(LogError::Unavailable(what))
 }

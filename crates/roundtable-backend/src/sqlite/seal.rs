@@ -24,18 +24,18 @@ pub(super) struct Sealed {
 
 impl Sealed {
     fn new(event: &Arc<Event>) -> Result<Self, LogError> {
-        let (_, version, data) = event
-            .body
-            .to_parts()
-            .map_err(|error| LogError::Unavailable(format!("an event has no form: {error}")))?;
+        let (_, version, data) = event.body.to_parts().map_err(|error| {
+            LogError::Unavailable(format!("an event cannot be serialized: {error}"))
+        })?;
         let (body, mut salt) = (data.to_string(), [0; SALT]);
         let levels = json::text_levels(body.as_bytes());
         if levels > json::MAX_BODY_LEVELS {
-            let what = format!("an event is nested {levels} levels deep, and no reader takes that");
+            let what = format!("an event is nested too deeply ({levels} levels)");
             return Err(LogError::Unstorable { what });
         }
-        getrandom::fill(&mut salt)
-            .map_err(|error| LogError::Unavailable(format!("no chance to be had: {error}")))?;
+        getrandom::fill(&mut salt).map_err(|error| {
+            LogError::Unavailable(format!("no random numbers available: {error}"))
+        })?;
         let digest = body_digest(&salt, body.as_bytes());
         Ok(Self { event: event.clone(), version, body, salt, digest })
     }

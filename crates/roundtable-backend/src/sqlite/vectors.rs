@@ -30,7 +30,7 @@ pub(super) struct Mark {
 }
 
 /// What to write of a vector.
-struct Line {
+pub(super) struct Line {
     key: String,
     session: Option<String>,
     payload: String,
@@ -116,11 +116,11 @@ impl Vectors for SqliteStore {
                 return Ok(found);
             }
         }
-        Err(VectorsError::Unavailable("the vectors change all the time; try again".to_owned()))
+        Err(VectorsError::Unavailable("the vectors keep changing; try again".to_owned()))
     }
 }
 
-fn lost(error: LogError) -> VectorsError {
+pub(super) fn lost(error: LogError) -> VectorsError {
     match error {
         LogError::Unavailable(what) => VectorsError::Unavailable(what),
         error => VectorsError::Unavailable(error.to_string()),
@@ -196,12 +196,16 @@ fn payload(connection: &Connection, number: i64, key: &str) -> Result<serde_json
     let text: String = statement
         .query_row(params![number, key], |row| row.get(0))
         .map_err(|error| unavailable(&error))?;
-    serde_json::from_str(&text).map_err(|_| {
-        LogError::Unavailable(format!("what the vector \"{key}\" stands for is damaged"))
-    })
+    serde_json::from_str(&text)
+        .map_err(|_| LogError::Unavailable(format!("the payload of vector \"{key}\" is damaged")))
 }
 
-fn put(connection: &Connection, space: &str, scope: &str, lines: &[Line]) -> Result<(), LogError> {
+pub(super) fn put(
+    connection: &Connection,
+    space: &str,
+    scope: &str,
+    lines: &[Line],
+) -> Result<(), LogError> {
     let sql = "INSERT INTO vector_scope (space, scope, version, removed) VALUES (?1, ?2, 1, 0) \
                ON CONFLICT (scope, space) DO UPDATE SET version = version + 1 \
                RETURNING number, version";

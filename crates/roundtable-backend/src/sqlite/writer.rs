@@ -74,7 +74,7 @@ impl From<LogError> for Failure {
 impl Failure {
     fn into_error(self) -> LogError {
         match self {
-            Self::Spoiled => LogError::Unavailable("it was not done".to_owned()),
+            Self::Spoiled => LogError::Unavailable("the request was not executed".to_owned()),
             Self::Store(error) => error,
         }
     }
@@ -119,7 +119,7 @@ where
 
     fn acknowledge(self: Box<Self>, committed: Result<(), LogError>) {
         let Self { done, reply, .. } = *self;
-        let undone = || Err(LogError::Unavailable("it was not done".to_owned()));
+        let undone = || Err(LogError::Unavailable("the request was not executed".to_owned()));
         // Whoever asked may have gone; the work is done all the same.
         let _ = reply.send(committed.and_then(|()| done.unwrap_or_else(undone)));
     }

@@ -42,7 +42,7 @@ async fn read(directory: &Path, name: &str, from: u64) -> Result<usize, LogError
 #[tokio::test]
 async fn f18_a_change_in_any_column_is_found_at_its_event() {
     let broken = "the chain is broken";
-    let body = "the body is not the one that was written";
+    let body = "the body does not match its digest";
     let changes = [
         ("body = replace(body, 'message 2', 'message 3')", body),
         ("body = NULL", body),
@@ -94,7 +94,7 @@ async fn f18_an_event_that_is_missing_is_named() {
     assert_eq!(read(directory.path(), "bad", 1).await, missing(7));
     assert_eq!(read(directory.path(), "bad", 8).await, missing(7), "seen from after it");
     shell.execute("UPDATE session SET head = 5 WHERE id = 'ses_bad'", []).unwrap();
-    let more = damaged(6, "there is more in the log than it knows of");
+    let more = damaged(6, "the log has events after the recorded end");
     assert_eq!(read(directory.path(), "bad", 1).await, Err(more));
 }
 
@@ -105,7 +105,7 @@ async fn f18_a_tail_that_is_not_the_one_that_was_written_is_found() {
     let head: u64 =
         lines(&shell, "SELECT head FROM session WHERE id = 'ses_bad'")[0].parse().unwrap();
     shell.execute("UPDATE session SET head_hash = 'x' WHERE id = 'ses_bad'", []).unwrap();
-    let wrong = damaged(head, "it is not the event that was written last");
+    let wrong = damaged(head, "the last event does not match its hash");
     assert_eq!(read(directory.path(), "bad", 1).await, Err(wrong));
 }
 

@@ -186,7 +186,7 @@ async fn words_of_an_open_round_are_not_erased() {
     assert_eq!(refused, Err(EraseError::Busy));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "a round is open; stop it or wait for its end, then erase"
+        "a round is running; stop it or wait for its end, then erase"
     );
 }
 

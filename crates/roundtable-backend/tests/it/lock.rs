@@ -41,7 +41,7 @@ fn a_file_that_another_process_keeps_to_itself_is_refused_with_what_to_do() {
     drop(SqliteStore::open(directory.path()).unwrap());
     let alone = "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; CREATE TABLE other (x); COMMIT";
     let _other = other(directory.path(), alone);
-    let why = "another process holds a lock on it; try again when that process is done, or end it";
+    let why = "another process holds a lock on it; retry when that process is done, or end it";
     let path = directory.path().join("roundtable.db");
     let refused = OpenError::Unusable { path, why: why.to_owned() };
     assert_eq!(SqliteArchive::open(directory.path()).err(), Some(refused.clone()));

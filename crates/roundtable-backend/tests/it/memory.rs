@@ -80,7 +80,7 @@ async fn a_fault_does_what_it_says_and_the_disk_shows_whether_it_was_committed()
         (Fault::Conflict, conflict, 0),
         (Fault::Unavailable, unavailable("injected"), 0),
         (Fault::Unstorable, Some(Err(LogError::Unstorable { what: "injected".to_owned() })), 0),
-        (Fault::AckLost, unavailable("injected: the answer was lost"), 1),
+        (Fault::AckLost, unavailable("injected: the response was lost"), 1),
         (Fault::Fenced, Some(Err(LogError::Fenced { epoch: 2 })), 0),
         (Fault::CrashBefore, None, 0),
         (Fault::CrashAfter, None, 1),

@@ -14,7 +14,7 @@ use crate::process::{Node, Role};
 use crate::table::{Table, lines, session, shell};
 
 /// How many steps the form has.
-const STEPS: usize = 7;
+const STEPS: usize = 8;
 
 /// The form of a file, in words.
 fn form(directory: &Path) -> Vec<String> {
@@ -67,16 +67,15 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     let head = table.head("lake").await;
     // A newer version comes along and changes the file under a process that runs.
     let shell = shell(directory.path());
-    shell.execute_batch("PRAGMA user_version = 8").unwrap();
-    let told = "the file has format 8 now, and this process knows format 7: \
-                restart it with the version of roundtable that changed the file";
+    shell.execute_batch("PRAGMA user_version = 9").unwrap();
+    let told = "the file now has format 9, and this process supports format 8: restart it with the version of roundtable that changed the file";
     let read = table.store.read(&session("lake"), Seq(1), 10).await.unwrap_err().to_string();
     assert!(read.contains(told), "{read}");
     let written = lake.command(Command::Pause, None).await.unwrap_err().to_string();
     assert!(written.contains(told), "{written}");
     let stored = format!("SELECT count(*) FROM event WHERE (id & 0xffffffff) > {head}");
     assert_eq!(lines(&shell, &stored), ["0"], "nothing was written");
-    shell.execute_batch("PRAGMA user_version = 7").unwrap();
+    shell.execute_batch("PRAGMA user_version = 8").unwrap();
     assert_eq!(table.store.read(&session("lake"), Seq(1), 1).await.unwrap().len(), 1);
     table.engine.stop().await;
 }
@@ -85,12 +84,12 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
 fn a_newer_file_is_refused_and_left_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
     drop(SqliteStore::open(directory.path()).unwrap());
-    shell(directory.path()).execute_batch("PRAGMA user_version = 8").unwrap();
+    shell(directory.path()).execute_batch("PRAGMA user_version = 9").unwrap();
     let before = form(directory.path());
     let refused = SqliteStore::open(directory.path()).map(drop).unwrap_err();
     let file = directory.path().join("roundtable.db");
-    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 8, newest: 7 });
-    let words = "has format 8; this build knows formats up to 7: update roundtable, or choose another data directory";
+    assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 9, newest: 8 });
+    let words = "has format 9; this build supports formats up to 8: update roundtable, or choose another data directory";
     assert_eq!(refused.to_string(), format!("{} {words}", file.display()));
     assert_eq!(form(directory.path()), before);
 }

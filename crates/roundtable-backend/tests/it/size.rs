@@ -78,7 +78,7 @@ async fn long(store: &Store, name: &SessionId, most: u64) {
         let env = Env::at(SystemClock.now());
         let step = |command: Command| live.step(&command.into(), &env, Starts::Allowed).unwrap();
         let events: Vec<_> = commands.drain(..).flat_map(step).map(Arc::new).collect();
-        let rows: Vec<_> = events.iter().flat_map(|event| rows_of(event)).collect();
+        let rows: Vec<_> = events.iter().flat_map(|event| rows_of(event, &live)).collect();
         let summary = &Summary::of(&live.session);
         let batch = Batch {
             expect: head,

@@ -183,7 +183,7 @@ pub async fn append_as(store: &Store, own: &Ownership) -> Result<Seq, LogError> 
     let env = Env::at(SystemClock.now());
     let events = live.step(&open, &env, Starts::Allowed).unwrap();
     let events: Vec<_> = events.into_iter().map(Arc::new).collect();
-    let rows: Vec<_> = events.iter().flat_map(|event| rows_of(event)).collect();
+    let rows: Vec<_> = events.iter().flat_map(|event| rows_of(event, &live)).collect();
     let batch = Batch {
         expect: Seq(0),
         origin: None,

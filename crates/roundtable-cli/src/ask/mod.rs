@@ -64,7 +64,7 @@ impl Shown {
     }
 }
 
-/// How a session goes on.
+/// Arguments of `continue`.
 #[derive(clap::Args)]
 pub(crate) struct ContinueRequest {
     /// The session id, or a unique start of it
@@ -145,13 +145,13 @@ pub(crate) async fn continue_session(
     finish(config, &running, talk, said, &trouble).await
 }
 
-/// How a session stands: it goes on with the agents that it has.
+/// The state of a session, with the agents that continue it.
 async fn state(config: &Config, session: &SessionId) -> anyhow::Result<State> {
     let archive = config.archive()?;
     let first = archive.read(session, Seq(1), 1).await?;
     match first.first().map(|event| &event.body) {
         Some(Body::Session(SessionEvent::SessionImported(_))) => bail!(
-            "{session} was imported and is read-only\nhint: read it with `{}`",
+            "{session} is imported and read-only\nhint: read it with `{}`",
             config.command(&format!("export {session}"))
         ),
         _ => Ok(archive.state(session).await?),
@@ -166,7 +166,7 @@ async fn finish(
     said: Said<'_>,
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::listen().context("listening to signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     let parked = talk.session.clone();
     let (end, code) = tokio::select! {
         end = talk.say(&running.engine, said) => (end, None),

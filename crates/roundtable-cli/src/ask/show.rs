@@ -8,6 +8,7 @@ use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use super::usage::Usage;
+use crate::wrap::fitted;
 use crate::{approval, out, voice};
 
 /// How much of a tool's arguments or result is shown.
@@ -148,7 +149,7 @@ impl Show {
     /// Words about the answer; a program that reads JSON gets none.
     fn note(&self, text: &str) {
         if !self.json {
-            eprintln!("{}", out::plain(text));
+            eprintln!("{}", fitted(&out::plain(text)));
         }
     }
 }

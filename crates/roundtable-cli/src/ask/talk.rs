@@ -106,7 +106,7 @@ impl Talk {
                     }
                 }
                 line = self.prompt.line(), if !self.approvals.is_empty() => {
-                    let line = line.context("reading the answer from standard input")?;
+                    let line = line.context("cannot read the answer from standard input")?;
                     let Some(line) = line else { return Ok(End::Waits) };
                     self.answer(&line).await?;
                 }
@@ -168,7 +168,7 @@ impl Talk {
         self.show.approval(request);
         loop {
             let line =
-                self.prompt.line().await.context("reading the answer from standard input")?;
+                self.prompt.line().await.context("cannot read the answer from standard input")?;
             let Some(line) = line else { return Ok(false) };
             if let Some(decided) = approval::decided(request, &line) {
                 self.session.provide(vec![decided]).await?;
@@ -188,7 +188,9 @@ fn find_end(live: &Live, message_id: &str) -> Option<End> {
     }
     let own = |round: &&RoundRecord| round.context.message_id() == message_id;
     let Some(round) = live.window.rounds().rev().find(own) else {
-        return Some(End::Failed { error: "the session ended before it was its turn".to_owned() });
+        return Some(End::Failed {
+            error: "the session ended before the message was answered".to_owned(),
+        });
     };
     round.outcome?;
     Some(match round.turns.last().and_then(|turn| failure(turn.outcome.as_ref()?)) {
@@ -206,7 +208,7 @@ fn failure(outcome: &TurnOutcome) -> Option<String> {
         TurnOutcome::Failed { error } => Some(error.clone()),
         TurnOutcome::Cancelled => Some("it was stopped".to_owned()),
         TurnOutcome::Exhausted { budget } => {
-            Some(format!("its budget of {} is spent", budget.word()))
+            Some(format!("its budget of {} is exhausted", budget.word()))
         }
     }
 }

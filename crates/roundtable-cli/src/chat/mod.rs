@@ -26,7 +26,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) const HELP: &str = "\
-/new          begin another conversation
+/new          start another conversation
 /stop         stop the answer; Ctrl-C does the same
 /regenerate   answer the last message again
 /help         show this
@@ -40,7 +40,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         Some(conversation) => continued(config, conversation, &trouble).await?,
         None => begun(config, &trouble).await?,
     };
-    let mut signals = Signals::listen().context("listening to signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     let mut talk = Talk::new(running.engine.clone(), session, team).await?;
     talk.greet(config);
     let ended = talk.converse(&mut signals).await;

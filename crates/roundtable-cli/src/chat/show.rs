@@ -11,6 +11,7 @@ use roundtable::core::session::Session as State;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
+use crate::wrap::{Wrap, columns, fitted, width_of};
 use crate::{approval, out};
 
 /// How wide a note is where nobody looks at a terminal.
@@ -23,13 +24,21 @@ struct Turn {
     seat: bool,
 }
 
-#[derive(Default)]
 pub(super) struct Show {
     turns: BTreeMap<TurnId, Turn>,
     /// How much of each running reply of a seat was shown, in bytes.
     heard: BTreeMap<IterationId, usize>,
     /// Whether the cursor is inside a line of an answer.
     open: bool,
+    /// Breaks answers between words, on a terminal.
+    wrap: Option<Wrap>,
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        let wrap = width_of(&console::Term::stdout()).map(|width| Wrap::new(width, ""));
+        Self { turns: BTreeMap::new(), heard: BTreeMap::new(), open: false, wrap }
+    }
 }
 
 impl Show {
@@ -96,7 +105,7 @@ impl Show {
             TurnOutcome::Failed { error } => format!("could not answer: {error}"),
             TurnOutcome::Cancelled => "was stopped".to_owned(),
             TurnOutcome::Exhausted { budget } => {
-                format!("has used its budget of {}", budget.word())
+                format!("exhausted its budget of {}", budget.word())
             }
         };
         self.note(&format!("  ← {name} {why}"));
@@ -153,21 +162,31 @@ impl Show {
 
     /// Who answers.
     fn introduce(&mut self, name: &str) {
-        let _ = out::put(&format!("{}: ", console::style(out::plain(name)).bold()));
+        let name = out::plain(name);
+        let _ = out::put(&format!("{}: ", console::style(&name).bold()));
+        if let Some(wrap) = &mut self.wrap {
+            wrap.begin_after(columns(&name) + 2);
+        }
         self.open = true;
     }
 
     /// The words of an answer. Nothing in them acts on the terminal.
     fn say(&mut self, text: &str) {
         if !text.is_empty() {
-            let _ = out::put(&out::plain(text));
+            let text = out::plain(text);
             self.open = !text.ends_with('\n');
+            let text = match &mut self.wrap {
+                Some(wrap) => wrap.push(&text),
+                None => text,
+            };
+            let _ = out::put(&text);
         }
     }
 
     pub fn end_line(&mut self) {
         if std::mem::take(&mut self.open) {
-            let _ = out::put("\n");
+            let rest = self.wrap.as_mut().map_or_else(|| "\n".to_owned(), Wrap::finish);
+            let _ = out::put(&rest);
         }
     }
 
@@ -181,7 +200,8 @@ impl Show {
     /// Something that is shown whole.
     pub fn whole(&mut self, text: &str) {
         self.end_line();
-        eprintln!("{}", console::style(out::plain(text)).dim().for_stderr());
+        let text = fitted(&out::plain(text));
+        eprintln!("{}", console::style(text).dim().for_stderr());
     }
 }
 

@@ -86,7 +86,7 @@ fn scripted(layers: &Layers, catalog: &Catalog) -> Choice {
             Some(variable) => {
                 format!("{} is configured without a model: set {variable}", vendor.title)
             }
-            None => format!("{} is configured without a model: pass {name}/MODEL", vendor.title),
+            None => format!("{} is configured without a model: use {name}/MODEL", vendor.title),
         },
         None => {
             "no API key found, and the local model is not installed: run `roundtable models fetch`"

@@ -10,90 +10,89 @@ use roundtable_server::Quota;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-/// The whole file.
+/// Configuration of Roundtable.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "roundtable.toml")]
 pub(crate) struct File {
-    /// Where sessions are kept. Also ROUNDTABLE_DATA_DIR and --data-dir.
+    /// Directory of the sessions. Also ROUNDTABLE_DATA_DIR and --data-dir.
     #[schemars(with = "Option<String>")]
     pub data_dir: Option<PathBuf>,
-    /// What counts where nothing else is said.
+    /// Default settings.
     pub defaults: Defaults,
-    /// Vendors of models, by the name that models begin with: `openai`, `anthropic`, `ollama`, …
+    /// Model vendors by name: `openai`, `anthropic`, `ollama`, … Models are `vendor/model`.
     pub providers: BTreeMap<String, Provider>,
-    /// Models with a name of their own: a vendor's model with wishes, and what to ask when it fails.
+    /// Named models: a vendor's model with settings and fallbacks.
     pub models: BTreeMap<String, ModelEntry>,
-    /// The models that run in this process, without a vendor and a key.
+    /// Local models that run in this process without an API key.
     pub local: Local,
     /// Agents, by id.
     pub agents: BTreeMap<String, AgentEntry>,
     /// The team that answers chats, on every transport.
     pub team: TeamEntry,
-    /// Built-in tools that are off unless they are switched on.
+    /// Built-in tools that are disabled by default.
     pub tools: Tools,
-    /// MCP servers whose tools agents can use, by name; a tool is called `server__tool`.
+    /// MCP servers by name. Agents use their tools as `server__tool`.
     pub mcp: BTreeMap<String, Mcp>,
-    /// How `roundtable serve` and `roundtable mcp` answer.
+    /// Settings of `roundtable serve` and `roundtable mcp`.
     pub server: ServerEntry,
-    /// What all callers of the server together may spend and hold.
+    /// Limits for all callers of the server together.
     pub limits: LimitsEntry,
-    /// Who may use the server, and as whom.
+    /// Access tokens of the server.
     pub token: Vec<Token>,
 }
 
-/// What counts where nothing else is said.
+/// Default settings.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Defaults {
-    /// The model: `vendor/model`, a vendor, or a name under `models`. Also ROUNDTABLE_MODEL and
+    /// Default model: `vendor/model`, a vendor, or a name under `models`. Also ROUNDTABLE_MODEL and
     /// --model.
     pub model: Option<String>,
-    /// The agent that `roundtable ask` asks. Also ROUNDTABLE_AGENT and --agent.
+    /// Default agent of `roundtable ask`. Also ROUNDTABLE_AGENT and --agent.
     pub agent: Option<String>,
-    /// How many tokens one reply may have.
+    /// Maximum tokens per reply.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_tokens: Option<u32>,
-    /// How many model calls one turn may make.
+    /// Maximum model calls per turn.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_iterations: Option<u32>,
-    /// How often and how long models are asked again.
+    /// Retries of failed model calls.
     pub retry: Retry,
-    /// How long a model may take.
+    /// Timeouts of model calls.
     pub timeouts: Timeouts,
 }
 
-/// A vendor of models.
+/// A model vendor.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Provider {
-    /// The key. A variable is the better place for it: see key_env.
+    /// API key. Prefer an environment variable: see key_env.
     #[schemars(schema_with = "secret")]
     pub key: Option<Secret>,
-    /// The variable that holds the key, when it is not the vendor's usual one.
+    /// Environment variable with the API key. Default: the vendor's usual variable.
     pub key_env: Option<String>,
-    /// How the key is sent, when it is not the vendor's usual way.
+    /// How the key is sent. Default: the vendor's usual header.
     pub auth: Option<Auth>,
-    /// The address, when it is not the vendor's own.
+    /// Base URL. Default: the vendor's own.
     pub base_url: Option<String>,
-    /// The model to use when only the vendor is named.
+    /// Default model of the vendor.
     pub model: Option<String>,
-    /// Headers for every request: an account, or what a gateway wants. They count before those
-    /// that are sent anyway.
+    /// Headers of every request, for example for a gateway. They override the default headers.
     #[schemars(schema_with = "secrets")]
     pub headers: BTreeMap<String, Secret>,
-    /// The address of a proxy.
+    /// URL of a proxy.
     #[schemars(schema_with = "secret")]
     pub proxy: Option<Secret>,
-    /// For a vendor that is not built in: the protocol it speaks.
+    /// Protocol of a custom vendor.
     pub wire: Option<Wire>,
-    /// For a vendor that is not built in: whether it works without a key.
+    /// Whether a custom vendor works without a key.
     pub key_optional: bool,
-    /// For a vendor that is not built in: where it departs from its protocol's ways.
+    /// Differences of a custom vendor from its protocol.
     pub quirks: BTreeMap<String, serde_json::Value>,
 }
 
-/// How a key is sent.
+/// Header that carries the API key.
 #[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Auth {
@@ -102,7 +101,7 @@ pub(crate) enum Auth {
     XGoogApiKey,
 }
 
-/// A protocol.
+/// Wire protocol of a vendor.
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Wire {
@@ -112,59 +111,56 @@ pub(crate) enum Wire {
     Gemini,
 }
 
-/// A model with a name of its own.
+/// A named model.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ModelEntry {
-    /// Which: `vendor/model`, or a vendor.
+    /// The model: `vendor/model`, or a vendor.
     pub model: Option<String>,
-    /// What is asked when it cannot answer, in order: `vendor/model`, a vendor, or a name under
-    /// `models`.
+    /// Models to try in order if it fails: `vendor/model`, a vendor, or a name under `models`.
     pub fallback: Vec<String>,
-    /// How much it thinks before it speaks.
+    /// Reasoning effort.
     pub effort: Option<Effort>,
-    /// How freely it chooses its words.
+    /// Sampling temperature.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// What it costs, where the catalog does not know, or knows an older price.
+    /// Price of the model. It overrides the catalog.
     pub price: Price,
 }
 
-/// What a model costs, in dollars for a million tokens. A limit of money can be held to only where
-/// prices are known.
+/// Price in dollars per million tokens. Limits in dollars need known prices.
 #[derive(Deserialize, JsonSchema, Clone, Copy, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Price {
-    /// Tokens of the prompt.
+    /// Input tokens.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub input: Option<f64>,
-    /// Tokens of the reply.
+    /// Output tokens.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub output: Option<f64>,
-    /// Tokens of the prompt that come from the provider's cache; as others if nothing is said.
+    /// Cached input tokens. Default: the price of input tokens.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub cached: Option<f64>,
 }
 
-/// The models that run in this process: `roundtable models fetch` gets their weights.
+/// Local models. `roundtable models fetch` downloads their weights.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Local {
-    /// Where the weights are; `models` in the data directory if nothing is said. Also
+    /// Directory of the weights. Default: `models` in the data directory. Also
     /// ROUNDTABLE_MODELS_DIR.
     #[schemars(with = "Option<String>")]
     pub directory: Option<PathBuf>,
-    /// A GGUF file of your own, to generate text with instead. Its content is not checked against
-    /// the known one.
+    /// Path of your own GGUF file for text generation. Its digest is not checked.
     #[schemars(with = "Option<String>")]
     pub model: Option<PathBuf>,
-    /// A folder of your own with `model.safetensors` and `vocab.txt`, to embed text with instead.
-    /// Its content is not checked against the known one.
+    /// Directory with your own `model.safetensors` and `vocab.txt` for embeddings. Their digests
+    /// are not checked.
     #[schemars(with = "Option<String>")]
     pub embedder: Option<PathBuf>,
 }
 
-/// How much a model thinks before it speaks.
+/// Reasoning effort of a model.
 #[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effort {
@@ -173,32 +169,32 @@ pub(crate) enum Effort {
     High,
 }
 
-/// How often and how long a model is asked again.
+/// Retries of failed model calls.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Retry {
-    /// How often a request is made at most.
+    /// Maximum number of attempts.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub attempts: Option<u32>,
-    /// How long the first wait is; each further one is twice as long.
+    /// First delay. Each further delay is twice as long.
     pub first_wait_ms: Option<u64>,
-    /// The longest wait that is chosen here; a vendor may ask for a longer one.
+    /// Maximum delay. A vendor can request a longer one.
     pub longest_wait_ms: Option<u64>,
-    /// The time in which an answer has to begin, waits included.
+    /// Maximum time until the response starts, including delays.
     pub within_ms: Option<u64>,
 }
 
-/// How long a model may take.
+/// Timeouts of model calls.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Timeouts {
-    /// To be reached.
+    /// Time to connect.
     pub connect_ms: Option<u64>,
-    /// To say the first thing.
+    /// Time until the first byte.
     pub first_byte_ms: Option<u64>,
-    /// Between two things that it says.
+    /// Time between two chunks.
     pub idle_ms: Option<u64>,
-    /// For the whole answer.
+    /// Time for the whole response.
     pub total_ms: Option<u64>,
 }
 
@@ -206,49 +202,49 @@ pub(crate) struct Timeouts {
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AgentEntry {
-    /// Its name, as people read it; its id without one.
+    /// Display name. Default: the id.
     pub name: Option<String>,
-    /// Who it is: the instructions that its model gets.
+    /// Instructions for the model.
     pub persona: Option<String>,
-    /// Its model: `vendor/model`, a vendor, or a name under `models`.
+    /// Model of the agent: `vendor/model`, a vendor, or a name under `models`.
     pub model: Option<String>,
-    /// The tools that it may call: see `roundtable tools`.
+    /// Tools that the agent may call: see `roundtable tools`.
     pub tools: Vec<String>,
-    /// Whom it may delegate to.
+    /// Agents that this agent may delegate to.
     pub workers: Vec<String>,
-    /// What it is good at, for those who may delegate to it; the first sentence of its persona if
-    /// nothing is set.
+    /// Skills of the agent, shown to agents that delegate to it. Default: the first sentence of its
+    /// persona.
     pub role: Option<String>,
-    /// How many model calls one of its turns may make.
+    /// Maximum model calls per turn of the agent.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_iterations: Option<u32>,
-    /// How many tokens one reply may have.
+    /// Maximum tokens per reply.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_tokens: Option<u32>,
-    /// What one of its turns may spend.
+    /// Budget per turn of the agent.
     pub limits: Spending,
 }
 
-/// The team that answers chats. Without one, and without agents, a standard team answers.
+/// The team that answers chats. Default: a standard team.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Team")]
 pub(crate) struct TeamEntry {
-    /// The agent that answers messages that name nobody.
+    /// The agent that answers messages by default.
     pub supervisor: Option<String>,
-    /// The agents that the supervisor may delegate to, besides its own workers.
+    /// Agents that the supervisor may delegate to, in addition to its own workers.
     pub workers: Vec<String>,
-    /// The agents that answer only messages that begin with `#` and their name.
+    /// Agents that answer only messages that start with `#` and their name.
     pub command_only: Vec<String>,
 }
 
-/// What may be spent. Absent means unlimited.
+/// Budget. Absent limits are unlimited.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Spending {
     /// Model calls.
     pub calls: Option<u64>,
-    /// Tokens, prompts and replies together.
+    /// Tokens of prompts and replies.
     pub tokens: Option<u64>,
     /// Dollars.
     #[schemars(range(min = 0.0))]
@@ -265,11 +261,11 @@ impl Spending {
     }
 }
 
-/// Built-in tools that are off unless they are switched on.
+/// Built-in tools that are disabled by default.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Tools {
-    /// Reads public web pages.
+    /// Tool that reads public web pages.
     pub fetch_url: FetchUrl,
 }
 
@@ -277,43 +273,43 @@ pub(crate) struct Tools {
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FetchUrl {
-    /// Whether agents may name it.
+    /// Whether agents may use it.
     pub enabled: bool,
 }
 
-/// An MCP server: a program, or an address.
+/// An MCP server: a program or a URL.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Mcp {
     /// The program to start.
     #[schemars(with = "Option<String>")]
     pub command: Option<PathBuf>,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// Its environment. Nothing else of ours is passed on.
+    /// Environment of the program. Other variables are not inherited.
     #[schemars(schema_with = "secrets")]
     pub env: BTreeMap<String, Secret>,
-    /// Variables of our environment that are passed on.
+    /// Environment variables to inherit.
     pub env_from: Vec<String>,
-    /// Where it runs.
+    /// Working directory of the program.
     #[schemars(with = "Option<String>")]
     pub directory: Option<PathBuf>,
-    /// The address of a server that runs already.
+    /// URL of a running server.
     pub url: Option<String>,
-    /// Headers for every request to it.
+    /// Headers of every request.
     #[schemars(schema_with = "secrets")]
     pub headers: BTreeMap<String, Secret>,
-    /// The variable that holds the token that is sent to it.
+    /// Environment variable with the bearer token.
     pub bearer_env: Option<String>,
-    /// Which calls a person has to agree to.
+    /// Which calls need approval by a person.
     pub approval: Approval,
-    /// How long a call may take.
+    /// Timeout of a call.
     pub timeout_ms: Option<u64>,
-    /// How long it may take to start.
+    /// Timeout of the start.
     pub start_timeout_ms: Option<u64>,
 }
 
-/// Which calls of a server's tools a person has to agree to.
+/// Which tool calls need approval by a person.
 #[derive(Deserialize, JsonSchema, Default, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Approval {
@@ -323,28 +319,26 @@ pub(crate) enum Approval {
     Never,
 }
 
-/// How `roundtable serve` and `roundtable mcp` answer.
+/// Settings of `roundtable serve` and `roundtable mcp`.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Server")]
 pub(crate) struct ServerEntry {
-    /// Where `roundtable serve` listens: ADDRESS:PORT. Also ROUNDTABLE_LISTEN and --listen.
+    /// Listen address of `roundtable serve`: ADDRESS:PORT. Also ROUNDTABLE_LISTEN and --listen.
     pub listen: Option<String>,
-    /// Names that the server answers to, besides localhost and addresses.
+    /// Allowed host names, in addition to localhost and IP addresses.
     pub hosts: Vec<String>,
-    /// Origins of pages that may call it, besides its own: `https://app.example`.
+    /// Allowed origins of other sites: `https://app.example`.
     pub origins: Vec<String>,
-    /// How long a call of an MCP client may take before it is told that the round is still running.
-    /// Some clients give up after 30 seconds.
+    /// Time after which a call returns with status running while the round continues. Some MCP
+    /// clients time out after 30 seconds.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub wait_budget_ms: Option<u64>,
-    /// How long a stop waits for calls that are running before it cuts them off; 30 seconds if
-    /// nothing is set.
+    /// Time that a shutdown waits for running calls. Default: 30 seconds.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub drain_ms: Option<u64>,
-    /// Who decides on tool calls that need approval, and on unknown outcomes, when an MCP client asks
-    /// for rounds: person (asked by the client, at the terminal or over HTTP) or caller (also the
-    /// calling model).
+    /// Who decides on approvals and unknown outcomes over MCP: person (at the client, the terminal
+    /// or over HTTP) or caller (also the calling model).
     pub approvals: Option<Approvals>,
 }
 
@@ -356,25 +350,25 @@ pub(crate) enum Approvals {
     Caller,
 }
 
-/// What callers of the server may spend and hold. Absent means unlimited. A day is a UTC day.
+/// Limits of callers. Absent limits are unlimited. A day is a UTC day.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Limits")]
 pub(crate) struct LimitsEntry {
     /// Model calls per day.
     pub calls_per_day: Option<u64>,
-    /// Tokens per day, prompts and replies together.
+    /// Tokens of prompts and replies per day.
     pub tokens_per_day: Option<u64>,
-    /// Dollars per day. Models without a known price are refused then.
+    /// Dollars per day. Models without a known price are refused.
     #[schemars(range(min = 0.0))]
     pub dollars_per_day: Option<f64>,
-    /// Rounds that run at once.
+    /// Concurrent rounds.
     pub running_rounds: Option<u64>,
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: Option<u64>,
     /// Bytes of stored events.
     pub stored_bytes: Option<u64>,
-    /// Open event streams, in one process.
+    /// Open event streams per process.
     pub streams: Option<u64>,
 }
 
@@ -393,20 +387,20 @@ impl LimitsEntry {
     }
 }
 
-/// Who may use the server.
+/// An access token of the server.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Token {
-    /// The token. A variable is the better place for it: see value_env.
+    /// The token. Prefer an environment variable: see value_env.
     #[schemars(schema_with = "secret")]
     pub value: Option<Secret>,
     /// The variable that holds the token.
     pub value_env: Option<String>,
-    /// Who uses it.
+    /// Name of the user.
     pub actor: Option<String>,
-    /// For which tenant.
+    /// Tenant of the user.
     pub tenant: Option<String>,
-    /// What the sessions of this actor and tenant may spend and hold.
+    /// Limits of this actor and tenant.
     pub limits: LimitsEntry,
 }
 

@@ -39,7 +39,7 @@ impl Local {
         let (path, trust) = config.generator_file();
         let model = LocalModel::open(&path, trust);
         let model = model.map_err(|error| match trust {
-            Trust::Known => format!("{error}; `{}` gets it again", config.command("models fetch")),
+            Trust::Known => format!("{error}; run `{}` again", config.command("models fetch")),
             Trust::Any => error.to_string(),
         })?;
         Ok(self.0.get_or_init(|| model).clone())
@@ -57,7 +57,7 @@ impl Config {
         if [SHORT, NAME].contains(&name) {
             return Ok(true);
         }
-        Err(format!("the local model is called {NAME}; local.model names a file of your own"))
+        Err(format!("the local model is named {NAME}; set local.model to use your own file"))
     }
 
     /// The directory into which weights are fetched.

@@ -92,15 +92,15 @@ fn describe(error: &ValidationError<'_>, schema: &Value, layers: &Layers) -> Vec
         ValidationErrorKind::Enum { options } => {
             let options = options.as_array().into_iter().flatten().filter_map(Value::as_str);
             let options: Vec<&str> = options.collect();
-            vec![mistake(key, format!("has to be one of {}", options.join(", ")))]
+            vec![mistake(key, format!("must be one of {}", options.join(", ")))]
         }
         ValidationErrorKind::Minimum { limit } => {
-            vec![mistake(key, format!("has to be at least {limit}"))]
+            vec![mistake(key, format!("must be at least {limit}"))]
         }
         ValidationErrorKind::Maximum { limit } => {
-            vec![mistake(key, format!("has to be at most {limit}"))]
+            vec![mistake(key, format!("must be at most {limit}"))]
         }
-        _ => vec![mistake(key, "has a value that makes no sense here".to_owned())],
+        _ => vec![mistake(key, "has an invalid value".to_owned())],
     }
 }
 
@@ -111,7 +111,7 @@ fn unescaped(part: &str) -> String {
 fn unknown_key(name: &str, known: &[String]) -> String {
     match nearest(name, known.iter().map(String::as_str)) {
         Some(nearest) => format!("unknown key; did you mean \"{nearest}\"?"),
-        None => format!("unknown key; there are {}", known.join(", ")),
+        None => format!("unknown key; valid keys: {}", known.join(", ")),
     }
 }
 
@@ -131,7 +131,7 @@ fn wanted(kind: &TypeKind) -> String {
             kinds.iter().filter(|kind| kind.to_string() != "null").map(|kind| name(&kind)).collect()
         }
     };
-    format!("has to be {}", kinds.join(" or "))
+    format!("must be {}", kinds.join(" or "))
 }
 
 /// The name that was probably meant.

@@ -70,7 +70,7 @@ pub(crate) struct Overrides {
 }
 
 impl Overrides {
-    /// The wish for a model, if there is one.
+    /// Overrides the model, if one is given.
     pub fn for_model(model: Option<String>) -> Self {
         Self { model, ..Self::default() }
     }
@@ -150,8 +150,8 @@ impl Config {
         })?;
         let Some(data_dir) = options.data_dir.clone().or_else(|| file.data_dir.clone()) else {
             anyhow::bail!(
-                "there is no home directory to keep sessions in; \
-                 name a directory with --data-dir DIR or ROUNDTABLE_DATA_DIR"
+                "no home directory found for the data directory; pass --data-dir DIR, or set \
+                 ROUNDTABLE_DATA_DIR"
             );
         };
         let (again, again_arguments) = (again(options), again_arguments(options));
@@ -176,7 +176,7 @@ impl Config {
         Self::read_source(self.source.clone(), &self.options, &self.overrides)
     }
 
-    /// What to tell whoever started a server beside a file that it does not read.
+    /// A notice for a server that was started beside a project file, which servers do not read.
     pub fn ignored_notice(&self) -> Option<String> {
         let path = place::quoted(&std::path::absolute(self.ignored.as_ref()?).ok()?);
         Some(format!(
@@ -190,7 +190,7 @@ impl Config {
     pub fn archive(&self) -> anyhow::Result<Archive> {
         Archive::open(&self.data_dir).map_err(|error| match error {
             missing @ roundtable::Error::Open(OpenError::Missing { .. }) => anyhow::anyhow!(
-                "{missing}; `roundtable demo` starts one, --data-dir DIR looks elsewhere"
+                "{missing}; run `roundtable demo` to create one, or pass --data-dir DIR"
             ),
             error => error.into(),
         })

@@ -47,7 +47,7 @@ pub(super) fn catalog(layers: &Layers) -> Result<Catalog, Mistakes> {
         let key = Key::of(["providers", &name]);
         let Some(wire) = layers.find(&key.join("wire")) else { continue };
         if catalog.vendors().contains_key(&name) {
-            let what = "this vendor is built in; give one of your own another name";
+            let what = "this vendor is built in; use another name for your own";
             return Err(wrong(layers.origin(&key), key, &what));
         }
         let mut row = toml::Table::new();
@@ -93,7 +93,7 @@ impl Config {
         }
         seen.push(name);
         let Some(model) = &entry.model else {
-            return Err(format!("\"{name}\" stands for no model; add model = \"vendor/model\""));
+            return Err(format!("\"{name}\" has no model; set model = \"vendor/model\""));
         };
         links.push(self.link(model, options(entry))?);
         entry.fallback.iter().try_for_each(|next| self.add_links(next, seen, links))
@@ -117,9 +117,9 @@ impl Config {
             let model = choice::model_of(&self.layers, &self.catalog, name);
             let model = model.ok_or_else(|| match vendor.model_env.first() {
                 Some(variable) => {
-                    format!("which model of {name}? Write {name}/MODEL, or set {variable}")
+                    format!("which model of {name}? Use {name}/MODEL, or set {variable}")
                 }
-                None => format!("which model of {name}? Write {name}/MODEL"),
+                None => format!("which model of {name}? Use {name}/MODEL"),
             })?;
             return Ok(Link::Vendor(model, options));
         }

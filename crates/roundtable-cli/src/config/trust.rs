@@ -139,8 +139,8 @@ impl fmt::Display for Untrusted {
         }
         write!(
             f,
-            "hint: run `roundtable config trust` to read all of it and to decide; \
-             or pass `--config {}` to use it this once, or `--config /dev/null` to ignore it",
+            "hint: run `roundtable config trust` to review and trust it; or pass `--config {}` to \
+             use it once, or `--config /dev/null` to ignore it",
             quoted(&self.absolute)
         )
     }

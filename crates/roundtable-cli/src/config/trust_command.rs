@@ -31,19 +31,17 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
         return Ok(ExitCode::SUCCESS);
     }
     if config.config.is_some() {
-        bail!(
-            "`config trust` is about ./{NAME}; a file that is passed with --config needs no trust"
-        );
+        bail!("`config trust` applies to ./{NAME}; a file passed with --config needs no trust");
     }
     let source = project();
     let content = source.read()?;
     let entries = sensitive::entries(&parse(&source, &content)?);
     if entries.is_empty() {
-        out::put(&format!("{NAME} names nothing that needs trust.\n"))?;
+        out::put(&format!("{NAME} sets nothing that needs trust.\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     if trust.has(&source, &content) {
-        out::put(&format!("{NAME} is trusted already.\n"))?;
+        out::put(&format!("{NAME} is already trusted.\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let lines = entries.iter().map(|entry| format!("  {}\n", line(&NAME, entry, &entry.value)));
@@ -56,7 +54,7 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
     }
     trust.add(&source, &content)?;
     eprintln!(
-        "Trusted. Commands ask again when it changes; `roundtable config untrust` withdraws it."
+        "Trusted. Commands ask again when the file changes; undo with `roundtable config untrust`."
     );
     Ok(ExitCode::SUCCESS)
 }
@@ -64,7 +62,7 @@ pub(super) fn trust(config: &super::Options, options: &Options) -> anyhow::Resul
 /// Withdraws the trust.
 pub(super) fn untrust() -> anyhow::Result<String> {
     Ok(match records()?.remove(&project())? {
-        true => format!("{NAME} is not trusted any more.\n"),
+        true => format!("{NAME} is no longer trusted.\n"),
         false => format!("{NAME} was not trusted.\n"),
     })
 }

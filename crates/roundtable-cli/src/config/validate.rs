@@ -57,8 +57,7 @@ impl Config {
         let known = self.catalog.vendors();
         for name in self.file.providers.keys().filter(|name| !known.contains_key(*name)) {
             let hint = hint(name, known.keys().map(String::as_str));
-            let what =
-                format!("no vendor is called \"{name}\", and one of your own needs wire{hint}");
+            let what = format!("unknown vendor \"{name}\"; a custom vendor needs `wire`{hint}");
             self.note(Key::of(["providers", name]), what, found);
         }
     }
@@ -86,7 +85,7 @@ impl Config {
         let said = parts.iter().any(Option::is_some);
         let numbers = parts.iter().flatten().all(|part| part.is_finite());
         if said && !(price.input.is_some() && price.output.is_some() && numbers) {
-            let what = "a price has both input and output, in dollars for a million tokens";
+            let what = "a price needs both input and output, in dollars per million tokens";
             self.note(Key::of(["models", name, "price"]), what, found);
         }
     }
@@ -135,7 +134,7 @@ impl Config {
                 self.check_agent_name(id, key.join(list).join(&index.to_string()), found);
             }
             if team.supervisor.is_none() && !ids.is_empty() {
-                let what = "set supervisor = \"AGENT\": the team needs someone who answers";
+                let what = "the team needs a supervisor; set supervisor = \"AGENT\"";
                 self.note(key.join(list), what, found);
             }
         }
@@ -147,12 +146,12 @@ impl Config {
             let leads = team.supervisor.as_ref() == Some(id) && !team.workers.is_empty();
             let tool = entry.tools.iter().position(|tool| tool == "delegate");
             if let Some(index) = tool.filter(|_| entry.workers.is_empty() && !leads) {
-                let what = "delegate needs someone to delegate to; set workers = [\"AGENT\"]";
+                let what = "delegate needs workers; set workers = [\"AGENT\"]";
                 self.note(key.join("tools").join(&index.to_string()), what, found);
             }
             for (index, worker) in entry.workers.iter().enumerate() {
                 if team.command_only.contains(worker) {
-                    let what = format!("{worker} answers only by name; nobody delegates to it");
+                    let what = format!("{worker} is command-only and cannot be a worker");
                     self.note(key.join("workers").join(&index.to_string()), what, found);
                 }
             }
@@ -268,13 +267,13 @@ fn missing_program(command: &Path, directory: Option<&Path>) -> Option<String> {
 
 fn token_mistake(token: &Token) -> Option<String> {
     if token.actor.as_deref().unwrap_or_default().is_empty() {
-        return Some("set actor = \"NAME\": whose token it is".to_owned());
+        return Some("missing actor; set actor = \"NAME\"".to_owned());
     }
     match (&token.value, &token.value_env) {
         (None, Some(variable)) => Some(format!("{variable} is not set")),
         (None, None) => Some("set value_env = \"VARIABLE\", or value".to_owned()),
         (Some(value), _) if value.reveal().len() < SHORTEST_TOKEN => {
-            Some(format!("a token needs {SHORTEST_TOKEN} characters at least"))
+            Some(format!("a token needs at least {SHORTEST_TOKEN} characters"))
         }
         (Some(_), _) => None,
     }

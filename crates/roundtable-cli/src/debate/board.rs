@@ -159,12 +159,12 @@ impl<'a> Board<'a> {
         let of = self.seats(one.stage);
         let names: Vec<&str> = open.iter().map(|turn| self.name(&turn.agent)).collect();
         let what = match purpose(one) {
-            Purpose::Frame => "naming the points of view".to_owned(),
+            Purpose::Frame => "choosing perspectives".to_owned(),
             Purpose::Answer if of == 1 => format!("{} is thinking", names.join(", ")),
             Purpose::Answer => format!("{} ({done} of {of} have answered)", names.join(", ")),
             Purpose::Rank => format!("ranking the answers: {}", names.join(", ")),
             Purpose::Verdict => format!("{} is writing the verdict", names.join(", ")),
-            Purpose::Analyse => "judging how far the panel agrees".to_owned(),
+            Purpose::Analyse => "analyzing the consensus".to_owned(),
             Purpose::Synthesise => "summing up".to_owned(),
         };
         Some(format!("{}: {what}", self.round_of(round.number)))

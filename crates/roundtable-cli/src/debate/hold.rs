@@ -8,6 +8,7 @@ use roundtable::core::budget::Limits;
 use roundtable::core::context_request::Priority;
 use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
 use roundtable::core::id::ContextRequestId;
+use roundtable::core::required_context;
 use roundtable::core::session::Status;
 use roundtable::debate::{Findings, Standing};
 use roundtable::driver::Update;
@@ -154,7 +155,8 @@ impl Hold {
         // Whether it may go on is not decided here: someone else may have answered meanwhile.
         let begun = match self.debate.continue_round(wish).await {
             Err(refused) if !refused.missing_context().is_empty() => {
-                self.show.note(&format!("\n{refused}"));
+                let what = required_context(refused.missing_context(), approval::HOW_TO_ANSWER);
+                self.show.note(&format!("\n{what}"));
                 return Ok(None);
             }
             begun => begun?,
@@ -188,7 +190,7 @@ impl Hold {
             }
             self.show.question(request, reader.now());
             let line =
-                self.prompt.line().await.context("reading the answer from standard input")?;
+                self.prompt.line().await.context("cannot read the answer from standard input")?;
             match line {
                 Some(line) if line.is_empty() => {
                     results.push(ContextResult::not_found(id, "not available"));
@@ -207,7 +209,7 @@ impl Hold {
     ) -> anyhow::Result<Option<ContextResult>> {
         loop {
             let line =
-                self.prompt.line().await.context("reading the answer from standard input")?;
+                self.prompt.line().await.context("cannot read the answer from standard input")?;
             let Some(line) = line else { return Ok(None) };
             if let Some(decided) = approval::decided(request, &line) {
                 return Ok(Some(decided));
@@ -230,7 +232,7 @@ impl Hold {
                     }
                 }
                 line = self.prompt.line(), if !self.approvals.is_empty() => {
-                    let line = line.context("reading the answer from standard input")?;
+                    let line = line.context("cannot read the answer from standard input")?;
                     let Some(line) = line else { return Ok(false) };
                     let Some(request) = self.approvals.front().cloned() else { continue };
                     let Some(decided) = approval::decided(&request, &line) else {

@@ -9,7 +9,6 @@ mod report;
 mod show;
 mod speaking;
 mod words;
-mod wrap;
 
 use std::process::ExitCode;
 
@@ -82,7 +81,7 @@ fn modes() -> impl clap::builder::TypedValueParser<Value = Mode> {
 }
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let signals = Signals::listen().context("listening to signals")?;
+    let signals = Signals::listen().context("cannot listen for signals")?;
     let trouble = Trouble::new(options.json);
     let topic = text_arg::or_stdin(options.topic.as_deref(), "the topic")?;
     let seats = config.debaters(&options.agent, options.agents.is_some())?;
@@ -119,7 +118,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     finish(config, &running, hold, Begin::Anew, signals, &trouble).await
 }
 
-/// Goes on with a debate. `text` answers what is asked, or says what the next round is about.
+/// Continues a debate. `text` answers the pending questions, or is the focus of the next round.
 pub(crate) async fn continue_debate(
     config: &Config,
     session: &SessionId,
@@ -128,7 +127,7 @@ pub(crate) async fn continue_debate(
     budget: Option<Limits>,
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let signals = Signals::listen().context("listening to signals")?;
+    let signals = Signals::listen().context("cannot listen for signals")?;
     let trouble = Trouble::new(as_json);
     let running = config.engine_to_continue(agents, &trouble.watch()).await?;
     let show = Show::new(as_json);

@@ -5,7 +5,7 @@ use roundtable::core::window::Utterance;
 use roundtable::debate::Position;
 
 use super::words::readable;
-use super::wrap::wrapped;
+use crate::wrap::wrapped;
 
 /// What stands before every line of a panel.
 pub(super) const MARGIN: &str = "│ ";

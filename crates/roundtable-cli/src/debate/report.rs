@@ -68,7 +68,7 @@ pub(super) fn end(record: &Record, findings: &Findings) -> Vec<String> {
         lines.push(format!("Verdict: {}", verdict.position));
     }
     let added = record.added().map(|added| gain(record, &added));
-    lines.extend(added.map(|gain| format!("What the debate added: {gain}.")));
+    lines.extend(added.map(|gain| format!("Effect of the debate: {gain}.")));
     lines.push(format!("Total: {}", findings.total_spent));
     lines
 }
@@ -89,10 +89,10 @@ fn gain(record: &Record, added: &Added) -> String {
     let (before, after) = (added.agreement_before, added.agreement_after);
     let mut parts = vec![match (before - after).abs() < 0.005 {
         true => format!("agreement stayed at {after:.2}"),
-        false => format!("agreement went from {before:.2} to {after:.2}"),
+        false => format!("agreement changed from {before:.2} to {after:.2}"),
     }];
     if added.first != added.last {
-        parts.push(format!("votes went from {} to {}", vote(added.first), vote(added.last)));
+        parts.push(format!("votes changed from {} to {}", vote(added.first), vote(added.last)));
     }
     let changed = added.changed.iter().map(|changed| {
         let name = record.name_of(&changed.agent);

@@ -19,8 +19,8 @@ use super::board::{Board, Words, purpose};
 use super::progress::Progress;
 use super::speaking::Speaking;
 use super::words::readable;
-use super::wrap::{Wrap, wrapped};
 use super::{panel, report};
+use crate::wrap::{Wrap, fitted, wrapped};
 use crate::{approval, out};
 
 /// The widest lines that are pleasant to read.
@@ -355,7 +355,7 @@ impl Show {
     /// Words about the debate; a program that reads JSON gets none.
     pub fn note(&self, text: &str) {
         if self.paper != Paper::Json {
-            eprintln!("{}", out::plain(text));
+            eprintln!("{}", fitted(&out::plain(text)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use roundtable::core::id::TurnId;
 
 use super::panel;
-use super::wrap::Wrap;
+use crate::wrap::Wrap;
 
 /// A speaker whose words are written as they come.
 pub(super) struct Speaking {
@@ -15,8 +15,8 @@ pub(super) struct Speaking {
 
 impl Speaking {
     /// What is to be written of these words. What is heard of an answer before it is checked may
-    /// differ from what it is in the end, when it had to be mended or asked for again: then it is
-    /// said so, and written as a whole.
+    /// differ from what it is in the end, when it had to be repaired or requested again: then the
+    /// whole answer is written with a note.
     pub fn extend(&mut self, words: String) -> String {
         let text = match words.strip_prefix(&self.written) {
             Some(fresh) => self.wrap.push(fresh),

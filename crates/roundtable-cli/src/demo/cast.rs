@@ -14,11 +14,11 @@ pub(super) enum Play {
     /// A tool, a nested prompt, a question to you.
     #[value(skip)]
     Whole,
-    /// An agent asks, going on without the answer is refused, the answer is given.
+    /// Show that the next round waits for a required answer
     Context,
-    /// Two conversations at once, each with its own answers.
+    /// Run two conversations at once, each with its own answers
     Tabs,
-    /// A tool asks a model, is killed on the way, and goes on.
+    /// Kill a process in the middle of a tool call and resume it
     Nested,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn script(play: Play, pace: u64, until_killed: bool) -> Script {
     let order = if until_killed { order.after(UNTIL_KILLED_MS) } else { order };
     let question = serde_json::json!({
         "query": "How many people on the team have shipped Rust before?",
-        "reason": "The plan stands or falls with it.",
+        "reason": "The plan depends on it.",
         "priority": "required"
     });
     script
@@ -119,7 +119,7 @@ pub(super) async fn find(engine: &Engine, play: Play) -> roundtable::Result<Opti
     Ok(cut_off.map(|listed| engine.session(&listed.session)))
 }
 
-/// The input that opens a round, and its id: the same whoever sends it, however often.
+/// The input that opens a round, and its id, which is the same for every process that sends it.
 pub(super) fn input(
     session: &SessionId,
     play: Play,

@@ -47,7 +47,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     if options.play == Some(Play::Tabs) {
         return tabs::run(config, options).await;
     }
-    let mut signals = Signals::listen().context("listening to signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     let play = options.play.unwrap_or(Play::Whole);
     let script = cast::script(play, options.pace, options.until_killed);
     let builder = Engine::builder()
@@ -127,7 +127,7 @@ impl Demo {
                     self.react(&session, &event, past).await?;
                 }
                 line = self.prompt.answer(), if !self.asked.is_empty() => {
-                    let line = line.context("reading the answer from standard input")?;
+                    let line = line.context("cannot read the answer from standard input")?;
                     self.show.typed(line.as_deref());
                     self.reply(&session, line).await?;
                 }
@@ -151,9 +151,8 @@ impl Demo {
         Ok(())
     }
 
-    /// Sends the input of the next round, unless one is under way. That is a matter of the
-    /// session's state alone, and each input has an id of its own: whoever is cut off here and
-    /// comes back, and whoever else plays the same session, sends it again to no effect.
+    /// Sends the input of the next round, unless one is running. That depends on the session's state
+    /// alone, and each input has its own id: sending it again, from any process, has no effect.
     async fn continue_session(&mut self, session: &Session) -> anyhow::Result<()> {
         let state = session.state().await?;
         let under_way = state.round.is_some() || !state.waiting.is_empty();
@@ -168,7 +167,7 @@ impl Demo {
         }
     }
 
-    /// A question is open, and nothing goes on without an answer.
+    /// A question is open, and the session waits for its answer.
     async fn ask(&mut self, session: &Session, refused: &roundtable::Error) -> anyhow::Result<()> {
         if !self.asked.is_empty() {
             return Ok(());
@@ -195,8 +194,8 @@ impl Demo {
         self.ask_next(session).await
     }
 
-    /// Answers the question at the prompt. The first answer to a question counts, whoever gives
-    /// it, and the log tells when there is one.
+    /// Answers the question at the prompt. The first answer to a question counts, and the log shows
+    /// when there is one.
     async fn provide(&mut self, session: &Session, line: Option<String>) -> anyhow::Result<()> {
         let Some(request) = self.asked.pop_front() else { return Ok(()) };
         let result = match line {
@@ -210,7 +209,7 @@ impl Demo {
     }
 }
 
-/// A refusal is no trouble when another process has brought the session to its end meanwhile.
+/// A refusal is fine if another process has ended the session in the meantime.
 async fn over_or(session: &Session, refused: roundtable::Error) -> anyhow::Result<()> {
     match session.state().await?.status {
         Status::Completed => Ok(()),

@@ -1,5 +1,6 @@
 //! What the demonstration prints. Nothing here decides anything.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 
@@ -8,13 +9,16 @@ use roundtable::core::event::{
     TurnEvent,
 };
 use roundtable::core::id::{AgentId, ContextRequestId, IterationId};
+use roundtable::core::required_context;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
 use super::cast::Play;
+use crate::approval::HOW_TO_ANSWER;
 use crate::config::Config;
 use crate::out;
 use crate::trace::Trace;
+use crate::wrap::{Wrap, width_of};
 
 pub(super) struct Show {
     json: bool,
@@ -27,6 +31,8 @@ pub(super) struct Show {
     shown: BTreeSet<ContextRequestId>,
     /// How deep the open turns are nested.
     depth: usize,
+    /// Breaks texts between words, on a terminal.
+    wrap: RefCell<Option<Wrap>>,
 }
 
 impl Show {
@@ -38,21 +44,24 @@ impl Show {
             names: BTreeMap::new(),
             shown: BTreeSet::new(),
             depth: 0,
+            wrap: RefCell::new(
+                width_of(&console::Term::stdout()).map(|width| Wrap::new(width, "")),
+            ),
         }
     }
 
     pub fn killing(&self) {
         self.say(
-            "Another process begins: its agent calls a tool, and the tool asks a model twice.\n",
+            "Starting another process. Its agent calls a tool, and the tool calls a model twice.\n",
         );
     }
 
     pub fn killed(&self) {
-        self.say("It was killed (SIGKILL) while the second answer was on its way.\n\n");
+        self.say("The process was killed (SIGKILL) during the second model call.\n\n");
     }
 
     pub fn going_on(&self, session: &SessionId) {
-        self.say(&format!("Going on with {session} where it was cut off.\n\n"));
+        self.say(&format!("Resuming {session} where it was interrupted.\n\n"));
     }
 
     pub fn opening(&self) {
@@ -61,13 +70,14 @@ impl Show {
 
     pub fn stopping(&self) {
         self.say(
-            "\n\nStopping: what runs is finished and recorded; another signal stops at once.\n",
+            "\n\nStopping. Running calls are finished and saved; press Ctrl-C again to stop at once.\n",
         );
     }
 
     pub fn refused(&self, error: &roundtable::Error) {
-        let lines: String = error.to_string().lines().map(|line| format!("  | {line}\n")).collect();
-        self.say(&format!("\nGoing on without an answer is refused:\n\n{lines}"));
+        let what = required_context(error.missing_context(), HOW_TO_ANSWER);
+        let lines: String = what.lines().map(|line| format!("  | {line}\n")).collect();
+        self.say(&format!("\nThe next round cannot start without an answer:\n\n{lines}"));
     }
 
     pub fn question(&mut self, request: &ContextRequest) {
@@ -87,6 +97,9 @@ impl Show {
     pub fn typed(&self, line: Option<&str>) {
         if !std::io::stdin().is_terminal() {
             self.given(line.unwrap_or("(nobody answered)"));
+        } else if let Some(wrap) = &mut *self.wrap.borrow_mut() {
+            // The key that ends an answer ends the line.
+            wrap.begin_line();
         }
     }
 
@@ -113,7 +126,7 @@ impl Show {
         let mut trace = Trace::default();
         let lines: String = log.iter().map(|event| trace.line(event)).collect();
         let again = config.command(&format!("show {}", session.id()));
-        self.say(&format!("\nThe log of {}:\n{lines}\nLook at it again: {again}\n", session.id()));
+        self.say(&format!("\nThe log of {}:\n{lines}\nShow it again: {again}\n", session.id()));
         let is_end = |event: &Event| {
             matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. }))
         };
@@ -184,7 +197,7 @@ impl Show {
         let (text, end) = match body {
             IterationEvent::ModelCallFinished { text, .. } => (text, None),
             IterationEvent::ModelCallInterrupted { partial, .. } => {
-                (partial, Some("[cut off; asked again]\n"))
+                (partial, Some("[interrupted; trying again]\n"))
             }
             IterationEvent::ModelCallCancelled { partial, .. } => (partial, Some("[stopped]")),
             _ => return String::new(),
@@ -202,8 +215,13 @@ impl Show {
 
     /// Words for people; a program that reads JSON gets none.
     fn say(&self, text: &str) {
-        if !self.json {
-            put(&out::plain(text));
+        if self.json {
+            return;
+        }
+        let text = out::plain(text);
+        match &mut *self.wrap.borrow_mut() {
+            Some(wrap) => put(&wrap.push(&text)),
+            None => put(&text),
         }
     }
 }

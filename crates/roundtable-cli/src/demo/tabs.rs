@@ -46,7 +46,7 @@ pub(super) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
             let _ = out::put(&format!("{}\n", out::plain(text)));
         }
     };
-    say("Two tabs, one engine. abc asks first, xyz asks while abc is being answered.\n");
+    say("Two tabs, one engine. xyz sends a message while abc is being answered.\n");
     first.ask(&say).await?;
     let mut asked = false;
     while !(first.is_over() && asked && second.is_over()) {
@@ -65,7 +65,7 @@ pub(super) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         }
     }
     let (count, strays) = (first.payloads + second.payloads, first.strays + second.strays);
-    say(&format!("\n{count} payloads checked: {strays} in the wrong conversation."));
+    say(&format!("\nChecked {count} payloads: {strays} in the wrong conversation."));
     for tab in [&first, &second] {
         say(&format!(
             "Look at {}: {}",

@@ -29,9 +29,9 @@ pub(super) struct Options {
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
 enum Client {
-    /// .mcp.json in this directory: for this project, and for whoever shares it.
+    /// Write .mcp.json in this directory, for everyone who shares the project
     ClaudeCode,
-    /// ~/.cursor/mcp.json: for all projects.
+    /// Write ~/.cursor/mcp.json, for all projects
     Cursor,
     /// .vscode/mcp.json in this directory: for this project.
     Vscode,
@@ -74,11 +74,11 @@ pub(super) fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode
         .with_context(|| by_hand(&file, options.client, &entry))?;
     if options.dry_run {
         out::put(&new)?;
-        eprintln!("This would be written to {}; nothing was.", file.display());
+        eprintln!("Dry run: nothing was written to {}.", file.display());
         return Ok(ExitCode::SUCCESS);
     }
     if old.as_deref() == Some(new.as_str()) {
-        eprintln!("{} has it already.", file.display());
+        eprintln!("{} already has it.", file.display());
         return Ok(ExitCode::SUCCESS);
     }
     write(&file, &new).with_context(|| format!("writing {}", file.display()))?;
@@ -92,7 +92,7 @@ pub(super) fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode
 
 /// How the client starts the server: as this program was started now.
 fn entry(config: &Config) -> anyhow::Result<Value> {
-    let program = config.program().context("this program does not know where it is")?;
+    let program = config.program().context("cannot find the path of this program")?;
     let arguments: Vec<String> =
         ["mcp".to_owned()].into_iter().chain(config.again_arguments()).collect();
     Ok(json!({ "type": "stdio", "command": program, "args": arguments }))
@@ -114,7 +114,7 @@ fn with_entry(old: Option<&str>, list: &str, entry: &Value) -> anyhow::Result<St
 fn by_hand(file: &Path, client: Client, entry: &Value) -> String {
     let (list, name) = (client.list(), NAME);
     format!(
-        "{} was left alone; add this under \"{list}\" by hand: \"{name}\": {entry}",
+        "{} was not changed; add this under \"{list}\" by hand: \"{name}\": {entry}",
         file.display()
     )
 }
@@ -130,7 +130,7 @@ fn read(file: &Path) -> anyhow::Result<Option<String>> {
             Err(error) => bail!("{} cannot be read: {error}", path.display()),
         };
         if found.is_symlink() {
-            bail!("{} is a symbolic link, and nothing is written through one", path.display());
+            bail!("{} is a symbolic link; symbolic links are not followed", path.display());
         }
         if path == file && !(found.is_file() && found.len() <= LONGEST) {
             bail!("{} is not a file of at most {LONGEST} bytes", path.display());

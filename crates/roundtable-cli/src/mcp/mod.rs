@@ -37,7 +37,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 async fn serve(config: &Config) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::listen().context("listening to signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     if let Some(notice) = config.ignored_notice() {
         eprintln!("{}", out::plain(&notice));
     }

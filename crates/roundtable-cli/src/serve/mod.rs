@@ -38,7 +38,7 @@ impl Options {
 }
 
 pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::listen().context("listening to signals")?;
+    let mut signals = Signals::listen().context("cannot listen for signals")?;
     if let Some(notice) = config.ignored_notice() {
         eprintln!("{}", out::plain(&notice));
     }
@@ -50,7 +50,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     // Before the port is taken: for a moment it would be open to all.
     check(address, &settings.access)?;
     let keeper = Keeper::new(config, settings.access.clone(), settings.quotas.clone())
-        .context("listening to signals")?;
+        .context("cannot listen for signals")?;
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| taken(&address.to_string()))?;
     let running = config.engine_for_all(&settings.quotas).await?;
@@ -103,7 +103,7 @@ fn taken(address: &str) -> String {
     )
 }
 
-/// One line for whoever, or whatever, wants to connect.
+/// One line with the URL of the server.
 fn announce(config: &Config, url: &str, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         out::put(&format!("{}\n", json!({ "url": url, "mcp": format!("{url}/mcp") })))?;

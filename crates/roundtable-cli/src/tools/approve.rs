@@ -26,14 +26,14 @@ pub(super) async fn run(config: &Config, options: &Options, json: bool) -> anyho
         return Ok(if json {
             String::new()
         } else {
-            format!("Nothing of \"{server}\" waits for approval.\n")
+            format!("No tools of \"{server}\" need approval.\n")
         });
     }
     if options.digest.is_empty() {
         if json {
             bail!(
-                "--json asks nobody; take the digests from `roundtable tools --json`, and pass \
-                 each with --digest"
+                "--json does not ask for confirmation; pass each digest from `roundtable tools \
+                 --json` with --digest"
             );
         }
         return ask(config, server, &waiting).await;
@@ -52,16 +52,16 @@ async fn ask(config: &Config, server: &str, shown: &[Report]) -> anyhow::Result<
     out::put(&out::visible(&shown.iter().map(whole).collect::<String>()))?;
     let all = digest_of_all(shown);
     out::put(&format!("SHA-256 of all {}: {}\n", shown.len(), all.as_str()))?;
-    if !prompt::agrees("Approve everything that is shown above?")? {
+    if !prompt::agrees("Approve all tools shown above?")? {
         bail!(
-            "nothing was approved; `{}` approves what was shown",
+            "nothing was approved; approve with `{}`",
             config.command(&format!("tools approve {server} --digest {}", all.as_str()))
         );
     }
     if digest_of_all(&waiting(config, server).await?) != all {
         bail!(
-            "\"{server}\" offers other definitions now than those that were shown; nothing was \
-             approved. Run the command again to read them."
+            "the tools of \"{server}\" changed in the meantime; nothing was approved. Run the \
+             command again to review them."
         );
     }
     config.approve(&shown.iter().collect::<Vec<_>>())?;
@@ -91,8 +91,8 @@ async fn waiting(config: &Config, server: &str) -> anyhow::Result<Vec<Report>> {
     Ok(reports.into_iter().filter(|report| offered(report).is_some()).collect())
 }
 
-/// The reports that these digests name. One that names nothing refuses all: something else was shown
-/// to whoever passes it.
+/// The reports with these digests. An unknown digest refuses all: the caller has seen other
+/// definitions.
 fn chosen<'a>(
     server: &str,
     waiting: &'a [Report],
@@ -106,9 +106,8 @@ fn chosen<'a>(
     for named in digests {
         if !waiting.iter().any(|report| names(report, named)) {
             bail!(
-                "\"{server}\" offers nothing with the digest {named} now: its definitions are not \
-                 those that were shown, and nothing was approved. \
-                 `roundtable tools approve {server}` shows what it offers."
+                "\"{server}\" has no tool with the digest {named}; nothing was approved. Run \
+                 `roundtable tools approve {server}` to review its tools."
             );
         }
     }

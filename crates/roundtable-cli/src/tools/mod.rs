@@ -88,9 +88,7 @@ fn report_lines(report: &Report) -> String {
         Withheld::Unusable { .. } => return format!("{report}\n"),
     };
     let server = &report.server;
-    format!(
-        "{report}\n{details}  read all of it and approve it: roundtable tools approve {server}\n"
-    )
+    format!("{report}\n{details}  review and approve: roundtable tools approve {server}\n")
 }
 
 fn definition(label: &str, definition: &Definition) -> String {

@@ -182,7 +182,7 @@ fn s28_a_refused_key_names_the_variable_and_not_the_key() {
     let message = "Incorrect API key provided: sk-canary-1234567890.";
     assert_eq!(
         told(refuses(401, &[("content-type", "application/json")], message)),
-        "openai-chat/gpt-5-mini: the provider refused the key: Incorrect API key provided: ***.\n  \
+        "openai-chat/gpt-5-mini: the provider rejected the API key: Incorrect API key provided: ***.\n  \
          Check OPENAI_API_KEY.\n"
     );
 }
@@ -190,8 +190,8 @@ fn s28_a_refused_key_names_the_variable_and_not_the_key() {
 #[test]
 fn a_rate_limit_says_when_to_try_again() {
     assert_eq!(
-        told(refuses(429, &[("retry-after", "17")], "slow down")),
-        "openai-chat/gpt-5-mini: the provider asks to slow down; try again in 17 s\n  Try again in 17 s.\n"
+        told(refuses(429, &[("retry-after", "17")], "rate limit")),
+        "openai-chat/gpt-5-mini: rate limit of the provider reached; retry in 17 s\n  Try again in 17 s.\n"
     );
 }
 
@@ -217,7 +217,7 @@ fn an_ollama_that_does_not_run_says_how_to_start_it() {
 fn without_any_key_a_scripted_voice_says_what_it_is() {
     let home = Home::new();
     let ran = home.run_with(&[], &["ask", "Hello?"]);
-    assert_eq!(ran.out, "I am a scripted voice, not a model. You said: User: Hello?\n");
+    assert_eq!(ran.out, "Scripted answer: no model was called. Your message: User: Hello?\n");
     assert!(ran.err.starts_with(
         "No model: answers are scripted (no API key found, and the local model is not installed: run `roundtable models fetch`).\nhint: set "
     ));
@@ -231,11 +231,11 @@ fn what_cannot_be_asked_is_refused_before_a_session_is_opened() {
     let refused = |arguments: &[&str]| home.run_with(&[], arguments).refused();
     assert_eq!(
         refused(&["ask", "hi", "--model", "openai/gpt-5"]),
-        "error: --model: openai needs a key; set OPENAI_API_KEY\n"
+        "error: --model: openai needs an API key; set OPENAI_API_KEY\n"
     );
     assert_eq!(
         refused(&["ask", "hi", "--model", "antropic/x"]),
-        "error: --model: no vendor is called \"antropic\"; did you mean \"anthropic\"?\n"
+        "error: --model: unknown vendor \"antropic\"; did you mean \"anthropic\"?\n"
     );
     assert_eq!(
         refused(&["ask", "hi", "--agent", "ada"]),

@@ -17,7 +17,7 @@ fn a_conversation_is_held_line_by_line_and_continued_later() {
     let home = Home::new();
     let ran = typed(&home, &[], "Hello\n#Coder one\\\ntwo\n/stop\n/nope\n/help\n");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "I am a scripted voice, not a model. You said: User: ";
+    let said = "Scripted answer: no model was called. Your message: User: ";
     assert_eq!(ran.out, format!("Supervisor: {said}Hello\nCoder: {said}one\ntwo\n"));
     for note in ["Nothing is running.", "Unknown command /nope.", "/regenerate"] {
         assert!(ran.err.contains(note), "{note}: {}", ran.err);
@@ -50,23 +50,23 @@ fn a_team_that_cannot_delegate_is_found_by_config_check() {
         home.run_with(&[], &["config", "check"]).refused()
     };
     let why = refused("[agents.ada]\ntools = [\"delegate\"]\n");
-    assert!(why.contains("delegate needs someone to delegate to"), "{why}");
+    assert!(why.contains("delegate needs workers"), "{why}");
     let why = refused("[agents.ada]\n[team]\nsupervisor = \"eve\"\n");
     assert!(why.contains("unknown agent \"eve\""), "{why}");
     let why = refused("[agents.ada]\n[team]\nworkers = [\"ada\"]\n");
-    assert!(why.contains("the team needs someone who answers"), "{why}");
+    assert!(why.contains("the team needs a supervisor"), "{why}");
     let why = refused(
         "[agents.ada]\nworkers = [\"ben\"]\n[agents.ben]\n[team]\nsupervisor = \"ada\"\n\
          command_only = [\"ben\"]\n",
     );
-    assert!(why.contains("ben answers only by name"), "{why}");
+    assert!(why.contains("ben is command-only and cannot be a worker"), "{why}");
 }
 
 #[test]
 fn the_demo_of_tabs_finds_nothing_in_the_wrong_conversation() {
     let home = Home::new();
     let out = home.run(&["demo", "tabs", "--pace", "0"]).ok();
-    assert!(out.contains("payloads checked: 0 in the wrong conversation."), "{out}");
+    assert!(out.contains("payloads: 0 in the wrong conversation."), "{out}");
     let own = |label: &str, canary: &str| {
         let lines = out.lines().filter(|line| line.starts_with(label));
         lines.filter(|line| line.contains(canary)).count()

@@ -59,8 +59,8 @@ fn check_finds_addresses_and_programs_that_cannot_work() {
     );
     assert_eq!(
         refused("[agents.ada]\ntools = [\"delegate\"]\n"),
-        "error: roundtable.toml:2: agents.ada.tools.0: delegate needs someone to delegate to; set \
-         workers = [\"AGENT\"]\n"
+        "error: roundtable.toml:2: agents.ada.tools.0: delegate needs workers; set workers = \
+         [\"AGENT\"]\n"
     );
     assert_eq!(
         refused("[mcp.docs]\ncommand = \"no-such-program-here\"\n"),
@@ -153,11 +153,11 @@ fn a_value_of_the_wrong_kind_is_refused_and_not_repeated() {
                 max_iterations = 0\n[mcp.docs]\napproval = \"sk-canary-3\"\nargs = 3\n";
     assert_eq!(
         check(text).refused(),
-        "error: roundtable.toml:1: providers.openai: has to be a table\n  \
-         roundtable.toml:3: defaults.max_tokens: has to be a whole number\n  \
-         roundtable.toml:4: defaults.max_iterations: has to be at least 1\n  \
-         roundtable.toml:6: mcp.docs.approval: has to be one of effectful, always, never\n  \
-         roundtable.toml:7: mcp.docs.args: has to be a list\n"
+        "error: roundtable.toml:1: providers.openai: must be a table\n  \
+         roundtable.toml:3: defaults.max_tokens: must be a whole number\n  \
+         roundtable.toml:4: defaults.max_iterations: must be at least 1\n  \
+         roundtable.toml:6: mcp.docs.approval: must be one of effectful, always, never\n  \
+         roundtable.toml:7: mcp.docs.args: must be a list\n"
     );
     let broken = check("[providers.openai]\nkey = sk-canary-4\n").refused();
     assert!(broken.starts_with("error: roundtable.toml:2: invalid TOML: "), "{broken}");
@@ -192,18 +192,18 @@ value = "short"
 "#;
     insta::assert_snapshot!(check(text).refused(), @r#"
     error: roundtable.toml:4: defaults.agent: unknown agent "eva"; did you mean "eve"?
-      roundtable.toml:5: providers.opnai: no vendor is called "opnai", and one of your own needs wire; did you mean "openai"?
-      roundtable.toml:7: models.quick: openai needs a key; set OPENAI_API_KEY
-      roundtable.toml:9: models.empty: "empty" stands for no model; add model = "vendor/model"
+      roundtable.toml:5: providers.opnai: unknown vendor "opnai"; a custom vendor needs `wire`; did you mean "openai"?
+      roundtable.toml:7: models.quick: openai needs an API key; set OPENAI_API_KEY
+      roundtable.toml:9: models.empty: "empty" has no model; set model = "vendor/model"
       roundtable.toml:11: agents.ada.model: unknown model "quik"; use vendor/model, or a name from [models]; did you mean "quick"?
       roundtable.toml:12: agents.ada.tools.1: unknown tool "fact_chek"; did you mean "fact_check"?; `roundtable tools` lists all tools
       roundtable.toml:12: agents.ada.tools.2: fetch_url is disabled; set enabled = true under [tools.fetch_url]
       roundtable.toml:12: agents.ada.tools.4: unknown MCP server "doc"; did you mean "docs"?
-      roundtable.toml:15: agents.eve.model: no vendor is called "anthropc"; did you mean "anthropic"?
+      roundtable.toml:15: agents.eve.model: unknown vendor "anthropc"; did you mean "anthropic"?
       roundtable.toml:17: mcp.docs: set command = "PROGRAM" or url = "URL"
       roundtable.toml:18: mcp.docs.env_from.0: NOT_SET is not set
       roundtable.toml:19: token.0: NOT_SET is not set
-      roundtable.toml:22: token.1: set actor = "NAME": whose token it is
+      roundtable.toml:22: token.1: missing actor; set actor = "NAME"
     "#);
 }
 
@@ -211,14 +211,14 @@ value = "short"
 fn names_that_cannot_be_names_are_refused() {
     assert_eq!(
         check("[mcp.\"Bad name\"]\nurl = \"http://x\"\n[agents.\"Ada L\"]\n").refused(),
-        "error: roundtable.toml:1: mcp.\"Bad name\": the name of a server has 1 to 32 lower-case letters, digits, \
-         `-` and single `_` between them\n  \
+        "error: roundtable.toml:1: mcp.\"Bad name\": a server name must have 1 to 32 lowercase \
+         letters, digits, `-` and single `_`\n  \
          roundtable.toml:3: agents.\"Ada L\": \"agt_Ada L\" is not a valid agent id; use letters, digits, \
          \"_\" and \"-\", at most 64 characters\n"
     );
     assert_eq!(
         check("[providers.openai]\nwire = \"gemini\"\n").refused(),
-        "error: roundtable.toml:1: providers.openai: this vendor is built in; give one of your own another name\n"
+        "error: roundtable.toml:1: providers.openai: this vendor is built in; use another name for your own\n"
     );
 }
 
@@ -452,7 +452,7 @@ fn a_variable_that_the_file_names_is_used_instead_of_the_usual_one() {
     let both = [("TEAM_KEY", "a"), ("OPENAI_API_KEY", "b")];
     assert_eq!(value(&home, &both, &[], "providers.openai.key"), pair("***", "TEAM_KEY"));
     let err = home.run_with(&[("OPENAI_API_KEY", "b")], &["ask", "hi", "--model", "openai/x"]);
-    assert_eq!(err.refused(), "error: --model: openai needs a key; set TEAM_KEY\n");
+    assert_eq!(err.refused(), "error: --model: openai needs an API key; set TEAM_KEY\n");
 }
 
 #[test]
@@ -466,7 +466,11 @@ fn the_example_makes_sense_and_an_engine_can_be_built_from_it() {
     let out = home.run_with(&key, &["config", "check", "--config", example]).ok();
     assert!(out.ends_with(":10)\n"), "{out}");
     let ran = home.run_with(&key, &["ask", "Hi", "--model", "scripted", "--config", example]);
-    assert_eq!(ran.out, "I am a scripted voice, not a model. You said: User: Hi\n", "{}", ran.err);
+    assert_eq!(
+        ran.out, "Scripted answer: no model was called. Your message: User: Hi\n",
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

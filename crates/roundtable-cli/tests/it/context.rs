@@ -33,7 +33,7 @@ fn first_round(answers: Vec<Answer>) -> (Provider, Home) {
 fn asking() -> (Provider, Home) {
     first_round(vec![
         asks("Budget?", "required"),
-        asks("Colour?", "optional"),
+        asks("Color?", "optional"),
         position("Wait."),
         asks("Deadline?", "required"),
         position("Perhaps."),
@@ -90,7 +90,7 @@ fn r000_3_r000_4_r000_6_requests_are_saved_before_the_run_ends_and_another_one_r
     let (_provider, home) = asking();
     let ran = typing(&home, &DEBATE, "");
     assert_eq!(ran.code, Some(3), "it waits for answers: {}", ran.err);
-    assert_eq!(queries(&home), ["Budget?", "Colour?", "Deadline?"]);
+    assert_eq!(queries(&home), ["Budget?", "Color?", "Deadline?"]);
     let again = typing(&home, &["continue", &home.session()], "");
     assert!(again.err.contains("Ada asks (required): Budget?"), "{}", again.err);
 }
@@ -117,7 +117,7 @@ fn r000_10_an_empty_line_counts_as_an_answer() {
 
 #[test]
 fn r000_11_an_optional_request_holds_nobody_up() {
-    let (_provider, home) = first_round(vec![asks("Colour?", "optional")]);
+    let (_provider, home) = first_round(vec![asks("Color?", "optional")]);
     let ran = typing(&home, &DEBATE, "");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("Round 2/2"), "{}", ran.out);

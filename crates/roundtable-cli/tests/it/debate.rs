@@ -121,7 +121,7 @@ fn a_debate_is_told_round_by_round_with_what_it_came_to_and_what_it_cost() {
 
     The debate is over: all rounds are done.
     Recommendation: proceed (the panel agrees (0.80))
-    What the debate added: agreement went from 0.30 to 0.80; votes went from 1 YES, 1 NO to 2 YES; Ada, Ben (NO to YES) changed position (for 3 model calls, 81 tokens, cost unknown).
+    Effect of the debate: agreement changed from 0.30 to 0.80; votes changed from 1 YES, 1 NO to 2 YES; Ada, Ben (NO to YES) changed position (for 3 model calls, 81 tokens, cost unknown).
     Total: 6 model calls, 162 tokens, cost unknown
     ");
     let data = home.path().display().to_string();
@@ -164,19 +164,19 @@ fn without_any_key_scripted_voices_argue_and_it_is_said_once() {
     Round 1/1
 
     Synthesizer · scripted:
-    I am Synthesizer, a scripted voice and not a model: I hold no position.
+    Scripted answer of Synthesizer: no model was called.
 
     Analyst · scripted:
-    I am Analyst, a scripted voice and not a model: I hold no position.
+    Scripted answer of Analyst: no model was called.
 
     Consensus: medium (agreement 1.00)
     The positions are close to each other.
-    Reservation: A scripted voice spoke, and no model
-    Total so far: 2 model calls, 720 tokens, cost unknown
+    Reservation: Scripted answer: no model was called
+    Total so far: 2 model calls, 708 tokens, cost unknown
 
     The debate is over: all rounds are done.
-    Recommendation: verify (agreement 1.00; A scripted voice spoke, and no model)
-    Total: 2 model calls, 720 tokens, cost unknown
+    Recommendation: verify (agreement 1.00; Scripted answer: no model was called)
+    Total: 2 model calls, 708 tokens, cost unknown
     ");
     assert_eq!(ran.err.matches("No model: answers are scripted").count(), 1, "{}", ran.err);
     home.assert_sound();
@@ -298,7 +298,7 @@ fn r000_7_r000_8_without_an_answer_nothing_is_run_and_the_exact_text_says_what_i
         "\nCannot continue: 1 required context request(s) pending.\n\n\
          You MUST provide contextResults for these requests:\n\
          - [{id}] (agt_ada): How old is she?\n\n\
-         Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.\n"
+         Answer the questions at the prompt to continue.\n"
     );
     assert!(ran.err.contains(&refusal), "{}", ran.err);
     let session = home.session();
@@ -388,7 +388,7 @@ fn a_debate_in_which_nobody_can_answer_says_why_and_what_to_do() {
     let ran = home(&provider).run_with(&[], &DEBATE);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     assert!(ran.out.contains("(no answer: "), "{}", ran.out);
-    let kept = "error: no answer: vllm/m: the provider refused the key: no";
+    let kept = "error: no answer: vllm/m: the provider rejected the API key: no";
     assert!(
         ran.err.contains(kept) && ran.err.contains("your message is saved; retry with "),
         "{}",

@@ -23,21 +23,21 @@ fn the_question_is_asked_at_the_prompt_and_the_answer_lets_the_debate_go_on() {
         = About 18 weeks. A third of the modules touch money; count those double.
     Twelve modules are about eighteen weeks, and the riskiest third comes first. I am for it.
 
-    Ben: [calls request_context {"priority":"required","query":"How many people on the team have shipped Rust before?","reason":"The plan stands or falls with it."}]
+    Ben: [calls request_context {"priority":"required","query":"How many people on the team have shipped Rust before?","reason":"The plan depends on it."}]
         asks for context: How many people on the team have shipped Rust before?
         = Context request queued.
     I have asked who would do it. Until that is answered I will not say yes.
 
     --- Round complete ---
 
-    Going on without an answer is refused:
+    The next round cannot start without an answer:
 
       | Cannot continue: 1 required context request(s) pending.
       | 
       | You MUST provide contextResults for these requests:
       | - [ctx_…] (agt_ben): How many people on the team have shipped Rust before?
       | 
-      | Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.
+      | Answer the questions at the prompt to continue.
 
     Ben asks: How many people on the team have shipped Rust before?
     Your answer: Two of five
@@ -79,8 +79,8 @@ fn json_is_one_event_per_line_and_nothing_else() {
 fn at_the_end_it_says_how_to_look_at_it_again() {
     let home = Home::new();
     let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
-    let (_, again) = out.split_once("\nLook at it again: roundtable ").unwrap();
-    let (log, _) = out.split_once("\nLook at it again").unwrap();
+    let (_, again) = out.split_once("\nShow it again: roundtable ").unwrap();
+    let (log, _) = out.split_once("\nShow it again").unwrap();
     let (_, log) = log.split_once("\nThe log of ").unwrap();
     let words: Vec<&str> = again.split_whitespace().collect();
     let shown = finish(roundtable().args(words).spawn().unwrap()).ok();
@@ -91,7 +91,7 @@ fn at_the_end_it_says_how_to_look_at_it_again() {
 fn a_demonstration_that_is_over_is_left_alone_and_another_one_begins() {
     let (home, first) = Home::with_demo();
     let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
-    assert!(!out.contains("Going on with ses_"), "{out}");
+    assert!(!out.contains("Resuming ses_"), "{out}");
     let sessions = home.json(&["sessions"]);
     assert_eq!(sessions.len(), 2);
     assert_eq!(sessions[1]["session"], first.as_str(), "newest first");
@@ -114,7 +114,7 @@ fn fresh_leaves_what_was_cut_off_and_begins_anew() {
     };
     assert_eq!(status(&home), ["\"completed\"", "\"active\""]);
     let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
-    let line = format!("Going on with {cut_off} where it was cut off.\n");
+    let line = format!("Resuming {cut_off} where it was interrupted.\n");
     assert!(out.starts_with(&line), "{out}");
     assert_eq!(status(&home), ["\"completed\"", "\"completed\""]);
     home.assert_sound();
@@ -132,7 +132,7 @@ fn what_was_said_before_the_cut_is_shown_and_the_question_is_asked_again() {
     child.stdin.take().unwrap().write_all(b"Two of five\n").unwrap();
     let again = finish(child).ok();
     let (first, shown) = again.split_once("\n\n").unwrap();
-    assert_eq!(steady(first), "Going on with ses_… where it was cut off.");
+    assert_eq!(steady(first), "Resuming ses_… where it was interrupted.");
     assert!(shown.starts_with(&seen), "{shown}\n---\n{seen}");
     home.assert_sound();
 }
@@ -146,7 +146,7 @@ fn a_signal_drains_what_runs_is_finished_and_recorded() {
     signal(&child, "-TERM");
     out.read_to_string(&mut seen).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
-    assert!(seen.contains("Stopping: what runs is finished and recorded"), "{seen}");
+    assert!(seen.contains("Stopping. Running calls are finished and saved"), "{seen}");
     let (_, log) = seen.split_once("\nThe log of ").unwrap();
     let count = |kind: &str| log.lines().filter(|line| line.contains(kind)).count();
     assert_eq!(count("model_call_started"), count("model_call_finished"), "{log}");
@@ -211,8 +211,8 @@ fn the_data_directory_comes_from_the_flag_the_environment_or_the_platform() {
     let err = finish(demo().spawn().unwrap()).failed();
     assert_eq!(
         err,
-        "error: there is no home directory to keep sessions in; \
-         name a directory with --data-dir DIR or ROUNDTABLE_DATA_DIR\n"
+        "error: no home directory found for the data directory; pass --data-dir DIR, or set \
+         ROUNDTABLE_DATA_DIR\n"
     );
 }
 
@@ -222,7 +222,8 @@ fn r000_7_r000_8_demo_context_refuses_to_go_on_with_the_exact_text_until_there_i
     let mut child = home.start(&["demo", "context", "--pace", "0"]);
     child.stdin.take().unwrap().write_all(b"Two of five\n").unwrap();
     let out = finish(child).ok();
-    let (_, refused) = out.split_once("\nGoing on without an answer is refused:\n").unwrap();
+    let (_, refused) =
+        out.split_once("\nThe next round cannot start without an answer:\n").unwrap();
     insta::assert_snapshot!(steady(refused.split_once("\nThe log of ").unwrap().0), @r"
 
       | Cannot continue: 1 required context request(s) pending.
@@ -230,7 +231,7 @@ fn r000_7_r000_8_demo_context_refuses_to_go_on_with_the_exact_text_until_there_i
       | You MUST provide contextResults for these requests:
       | - [ctx_…] (agt_ben): How many people on the team have shipped Rust before?
       | 
-      | Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.
+      | Answer the questions at the prompt to continue.
 
     Ben asks: How many people on the team have shipped Rust before?
     Your answer: Two of five
@@ -253,10 +254,10 @@ fn demo_nested_is_killed_in_its_second_prompt_and_the_first_is_not_asked_again()
     let home = Home::new();
     let out = home.run(&["demo", "nested", "--pace", "0"]).ok();
     assert!(
-        out.contains("\nIt was killed (SIGKILL) while the second answer was on its way.\n"),
+        out.contains("\nThe process was killed (SIGKILL) during the second model call.\n"),
         "{out}"
     );
-    assert!(out.contains("\nGoing on with ses_"), "{out}");
+    assert!(out.contains("\nResuming ses_"), "{out}");
     let log = home.json(&["show", &home.session()]);
     let count = |kind: &str| log.iter().filter(|event| event["kind"] == kind).count();
     // The call with the tool, the two nested ones, the one that was cut off, the answer.

@@ -145,7 +145,7 @@ fn a_refusal_names_what_the_foreign_file_sets_and_no_secret() {
       roundtable.toml:17: server.hosts = ["evil.example"]
       roundtable.toml:19: token.0.value = ***
       roundtable.toml:20: token.0.actor = "evil"
-    hint: run `roundtable config trust` to read all of it and to decide; or pass `--config REPO/roundtable.toml` to use it this once, or `--config /dev/null` to ignore it
+    hint: run `roundtable config trust` to review and trust it; or pass `--config REPO/roundtable.toml` to use it once, or `--config /dev/null` to ignore it
     "#);
     assert!(!told.contains(TOKEN), "{told}");
 }
@@ -189,7 +189,7 @@ fn servers_read_the_users_own_file_and_a_reload_reads_no_other() {
     signal(&child, "-HUP");
     let mut said = String::new();
     let stderr = child.stderr.as_mut().unwrap();
-    let kept = "The access tokens stay as they were";
+    let kept = "The access tokens are unchanged";
     assert!(read_until(stderr, &mut said, |said| said.contains(kept)), "{said}");
     let own = foreign.own().display().to_string();
     assert!(said.contains(&format!("{own} cannot be read")), "{said}");
@@ -224,10 +224,7 @@ fn trust_shows_everything_asks_and_ends_when_the_file_changes() {
     let told = foreign.run(&["tools"]).refused();
     assert!(told.contains("roundtable.toml has changed since it was trusted."), "{told}");
     foreign.run(&["config", "trust", "--yes"]);
-    assert_eq!(
-        foreign.run(&["config", "untrust"]).ok(),
-        "roundtable.toml is not trusted any more.\n"
-    );
+    assert_eq!(foreign.run(&["config", "untrust"]).ok(), "roundtable.toml is no longer trusted.\n");
     assert_eq!(foreign.run(&["tools"]).code, Some(2));
     foreign.assert_untouched("a changed file");
 }
@@ -241,7 +238,7 @@ fn a_foreign_file_with_agents_only_works_without_trust() {
     let shown = foreign.run(&["config", "show"]).ok();
     assert!(shown.contains("agents.ada.persona = \"You are Ada.\""), "{shown}");
     let told = foreign.run(&["config", "trust"]).ok();
-    assert_eq!(told, "roundtable.toml names nothing that needs trust.\n");
+    assert_eq!(told, "roundtable.toml sets nothing that needs trust.\n");
 }
 
 #[test]

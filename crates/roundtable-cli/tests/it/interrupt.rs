@@ -53,9 +53,7 @@ fn a_signal_lets_the_call_finish_a_second_one_does_not_wait_and_continue_goes_on
 
 #[test]
 fn a_drain_that_runs_out_of_time_names_the_calls_that_it_cut_and_exits_with_75() {
-    for (drain_ms, stopped) in
-        [(0, "the time for stopping ran out"), (3_600_000, "stopped at once")]
-    {
+    for (drain_ms, stopped) in [(0, "the shutdown timed out"), (3_600_000, "stopped at once")] {
         let provider = Provider::start(vec![Answer::Silence]);
         let home = Home::new();
         let config = format!(
@@ -82,11 +80,11 @@ fn a_drain_that_runs_out_of_time_names_the_calls_that_it_cut_and_exits_with_75()
         assert_eq!(ran.code, Some(if drain_ms == 0 { 75 } else { 0 }), "{}", ran.err);
         let session = started["sessionId"].as_str().unwrap();
         let lines: Vec<&str> = ran.err.lines().collect();
-        assert_eq!(lines[0], format!("{stopped}; cut off:"), "{}", ran.err);
+        assert_eq!(lines[0], format!("{stopped}; interrupted:"), "{}", ran.err);
         for line in &lines[1..5] {
             assert!(line.starts_with(&format!("  {session}: call of model vllm/m for ")), "{line}");
         }
-        assert_eq!(lines[5..], ["Their sessions go on in whichever process opens them next."]);
+        assert_eq!(lines[5..], ["Their sessions continue in the next process that opens them."]);
         home.assert_sound();
     }
 }

@@ -41,7 +41,7 @@ fn a_debate_with_sides_on_the_local_model_is_measured_labelled_and_sound() {
         let position = response["position"].as_str().unwrap();
         assert!(position.len() > 10 && !position.contains("<|"), "{position}");
         let notice = response["notice"].as_str().unwrap();
-        assert!(notice.contains("demonstration model"), "{notice}");
+        assert!(notice.contains("Demo model: do not rely on its answers"), "{notice}");
         assert_eq!(response["usage"]["cost"], 0.0);
     }
     let measures = measures(&lines);
@@ -61,7 +61,12 @@ fn a_debate_on_the_local_model_reads_well_and_its_minutes_say_who_spoke() {
     let home = home();
     let ran = run(&home, &["--mode", "collaborative"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.err.matches("demonstration model").count(), 1, "once: {}", ran.err);
+    assert_eq!(
+        ran.err.matches("Demo model: do not rely on its answers").count(),
+        1,
+        "once: {}",
+        ran.err
+    );
     assert!(ran.err.starts_with("Model: local/smollm2-135m (set by --model)\n"));
     for heading in ["Ada · synthesizer · local", "Ben · analyst · local"] {
         assert!(
@@ -74,7 +79,7 @@ fn a_debate_on_the_local_model_reads_well_and_its_minutes_say_who_spoke() {
     assert!(ran.out.contains("\nRecommendation: verify (agreement "), "{}", ran.out);
     assert!(!ran.out.contains('{') && !ran.out.contains("stance"), "no data: {}", ran.out);
     let minutes = home.run_with(&[], &["export", &home.session()]).ok();
-    let told = "\n\n**Ada, Ben:** This is a small demonstration model that runs on this machine";
+    let told = "\n\n**Ada, Ben:** Demo model: do not rely on its answers";
     assert!(minutes.contains(told), "{minutes}");
     for part in [
         "# Is tea better than coffee?\n",

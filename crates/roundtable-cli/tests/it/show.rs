@@ -151,7 +151,7 @@ fn f18_what_there_is_before_the_damage_is_shown_and_the_damage_is_named() {
     let ran = home.run(&["show", &session]);
     assert_eq!((ran.out.lines().count(), ran.code), (20, Some(1)));
     let expected = format!(
-        "error: the log of {session} is damaged at 21: the body is not the one that was written\n"
+        "error: the log of {session} is damaged at 21: the body does not match its digest\n"
     );
     assert_eq!(ran.err, expected);
 }

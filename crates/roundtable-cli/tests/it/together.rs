@@ -18,7 +18,7 @@ fn a_second_process_plays_the_same_session_and_nothing_happens_twice() {
     let second = finish(second);
     assert_eq!((first.err.as_str(), first.code), ("", Some(0)), "{seen}");
     let shown = second.ok();
-    assert!(shown.starts_with("Going on with ses_"), "{shown}");
+    assert!(shown.starts_with("Resuming ses_"), "{shown}");
     let ends = |kinds: [&str; 4]| kinds.map(|kind| count(&home, kind));
     let kinds = ["session_input_accepted", "round_opened", "context_provided", "session_completed"];
     assert_eq!(ends(kinds), [2, 2, 1, 1]);

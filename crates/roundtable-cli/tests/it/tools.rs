@@ -69,12 +69,12 @@ fn tools_of_a_server_wait_for_approval_and_again_when_they_change() {
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
     insta::assert_snapshot!(served(tools(&["tools"])), @r#"
-    "read" of MCP server "notes" is new and waits for approval
+    "read" of MCP server "notes" is new and needs approval
       says: Reads notes. (pure) {"type":"object"}
-      read all of it and approve it: roundtable tools approve notes
-    "write" of MCP server "notes" is new and waits for approval
+      review and approve: roundtable tools approve notes
+    "write" of MCP server "notes" is new and needs approval
       says: Writes a note. (effectful) {"type":"object"}
-      read all of it and approve it: roundtable tools approve notes
+      review and approve: roundtable tools approve notes
     "#);
     insta::assert_snapshot!(approve(&home, "y\n").out, @r#"
     notes__read
@@ -105,14 +105,14 @@ fn tools_of_a_server_wait_for_approval_and_again_when_they_change() {
     notes__read                   MCP notes       pure        no approval needed
     notes__write                  MCP notes       effectful   asks before each call
     "#);
-    assert_eq!(tools(&["tools", "approve", "notes"]), "Nothing of \"notes\" waits for approval.\n");
+    assert_eq!(tools(&["tools", "approve", "notes"]), "No tools of \"notes\" need approval.\n");
     serve(&home, "Reads notes and mails them.");
     insta::assert_snapshot!(served(tools(&["tools"])), @r#"
     notes__write                  MCP notes       effectful   asks before each call
-    "read" of MCP server "notes" changed since it was approved (description) and waits for approval
+    "read" of MCP server "notes" changed since it was approved (description) and needs approval
       was: Reads notes. (pure) {"type":"object"}
       now: Reads notes and mails them. (pure) {"type":"object"}
-      read all of it and approve it: roundtable tools approve notes
+      review and approve: roundtable tools approve notes
     "#);
     insta::assert_snapshot!(approve(&home, "n\n").out, @r#"
     notes__read
@@ -159,8 +159,8 @@ fn s28_a_server_is_given_what_the_file_says_and_no_key() {
     let unapproved = home.run_with(&VARIABLES, &["ask", "Read them."]).refused();
     assert_eq!(
         unapproved,
-        "error: roundtable.toml:9: agents.ada.tools.0: \"read\" of MCP server \"notes\" is new and waits \
-         for approval; look at it with `roundtable tools`, approve it with `roundtable tools approve notes`\n"
+        "error: roundtable.toml:9: agents.ada.tools.0: \"read\" of MCP server \"notes\" is new \
+         and needs approval; review it with `roundtable tools`, approve it with `roundtable tools approve notes`\n"
     );
     approve_all(&home);
     let ran = home.run_with(&VARIABLES, &["ask", "Read them."]);
@@ -212,9 +212,9 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
     for answer in ["", "n\n", "no\n", "approve\n"] {
         let ran = approve(&home, answer);
         assert_eq!(ran.code, Some(1), "{}", ran.err);
-        assert!(
-            ran.err.contains("nothing was approved; `roundtable tools approve notes --digest ")
-        );
+        assert!(ran.err.contains(
+            "nothing was approved; approve with `roundtable tools approve notes --digest "
+        ));
         assert_eq!(usable(&home), [""; 0]);
     }
     let shown = approve(&home, "n\n").out;
@@ -224,7 +224,7 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
     // The server says something else now than what was shown.
     serve(&home, "Reads notes and mails them.");
     let changed = with(&digest_after(&shown, "SHA-256 of all 2: ")).failed();
-    assert!(changed.contains("its definitions are not those that were shown"), "{changed}");
+    assert!(changed.contains("has no tool with the digest"), "{changed}");
     assert_eq!(usable(&home), [""; 0]);
     // A digest of one tool approves that tool.
     let write = shown.split_once("notes__write\n").unwrap().1;
@@ -247,7 +247,7 @@ fn s11_a_server_that_changes_while_it_is_read_is_refused() {
     child.stdin.take().unwrap().write_all(b"y\n").unwrap();
     assert!(!read_until(&mut err, &mut told, |_| false));
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(told.contains("offers other definitions now than those that were shown"), "{told}");
+    assert!(told.contains("changed in the meantime"), "{told}");
     assert_eq!(usable(&home), [""; 0]);
 }
 

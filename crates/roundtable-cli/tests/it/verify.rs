@@ -36,7 +36,7 @@ fn put_snapshot(home: &Home, version: u32, state: &str) {
 fn what_is_sound_is_said_to_be_and_counted() {
     let (home, _) = Home::with_demo();
     let out = home.run(&["verify"]).ok();
-    assert_eq!(out, "Checked 1 session and 54 events: everything is as it was written.\n");
+    assert_eq!(out, "Checked 1 session and 54 events: no errors.\n");
     let out = home.run(&["verify", "--json"]).ok();
     assert_eq!(out, "{\"damages\":[],\"events\":54,\"sessions\":1}\n");
 }
@@ -45,13 +45,13 @@ fn what_is_sound_is_said_to_be_and_counted() {
 fn f18_a_changed_body_is_found_with_its_position_and_the_other_session_is_checked() {
     let sql = "UPDATE event SET body = replace(body, 'eighteen', 'nineteen') WHERE id = (SESSION << 32) + 21";
     insta::assert_snapshot!(found(sql), @r"
-    FIRST at event 21: the body is not the one that was written
+    FIRST at event 21: the body does not match its digest
     Checked 2 sessions and 74 events: 1 damage found.
     ");
     let (home, session) = damaged(sql);
     let expected = format!(
-        "{{\"damages\":[{{\"seq\":21,\"session\":\"{session}\",\"what\":\"the body is not the one \
-         that was written\"}}],\"events\":74,\"sessions\":2}}\n"
+        "{{\"damages\":[{{\"seq\":21,\"session\":\"{session}\",\"what\":\"the body does not match \
+         its digest\"}}],\"events\":74,\"sessions\":2}}\n"
     );
     let ran = home.run(&["verify", "--json"]);
     assert_eq!((ran.out, ran.code), (expected, Some(1)));
@@ -88,23 +88,23 @@ fn f18_missing_events_are_found_wherever_they_were() {
 #[test]
 fn a_row_that_is_not_what_the_log_says_is_found() {
     insta::assert_snapshot!(found("UPDATE session SET head = 53 WHERE number = SESSION"), @r"
-    FIRST at event 53: it is not the event that was written last
+    FIRST at event 53: the last event does not match its hash
     Checked 2 sessions and 106 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE session SET head_hash = '00' WHERE number = SESSION"), @r"
-    FIRST at event 54: it is not the event that was written last
+    FIRST at event 54: the last event does not match its hash
     Checked 2 sessions and 107 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE session SET status = 'activ' WHERE number = SESSION"), @r"
-    FIRST at event 54: the session's row is not what the log says
+    FIRST at event 54: the session's row does not match the log
     Checked 2 sessions and 108 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE session SET head = 'many' WHERE number = SESSION"), @r"
-    the file: the row of session number 1 cannot be read: Invalid column type Text at index: 1, name: head
+    the file: invalid row of session number 1: Invalid column type Text at index: 1, name: head
     Checked 2 sessions and 54 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE session SET id = 'x' WHERE number = SESSION"), @r"
-    x: this is no id of a session
+    x: invalid session id
     Checked 2 sessions and 54 events: 1 damage found.
     ");
 }
@@ -113,12 +113,12 @@ fn a_row_that_is_not_what_the_log_says_is_found() {
 fn an_origin_that_is_none_is_found_and_followed_nowhere() {
     let itself = "UPDATE session SET parent = id, parent_seq = 20 WHERE number = SESSION";
     insta::assert_snapshot!(found(itself), @r"
-    FIRST at event 20: it comes from FIRST, which comes from it
+    FIRST at event 20: its parent FIRST is also its child
     Checked 2 sessions and 54 events: 1 damage found.
     ");
     let gone = "UPDATE session SET parent = 'ses_gone', parent_seq = 20 WHERE number = SESSION";
     insta::assert_snapshot!(found(gone), @r"
-    FIRST at event 20: it comes from ses_gone, which is not there
+    FIRST at event 20: its parent ses_gone is missing
     Checked 2 sessions and 54 events: 1 damage found.
     ");
 }
@@ -130,16 +130,16 @@ fn a_snapshot_that_is_not_the_state_of_the_log_is_found() {
     put_snapshot(&home, 3, &state);
     let Ran { out, code, .. } = home.run(&["verify"]);
     insta::assert_snapshot!(out.replace(&session, "FIRST"), @r"
-    FIRST at event 54: the snapshot is not the state that the log gives
+    FIRST at event 54: the snapshot does not match the log
     Checked 1 session and 54 events: 1 damage found.
     ");
     assert_eq!(code, Some(1));
     insta::assert_snapshot!(found("UPDATE snapshot SET state = x'7b' WHERE session = SESSION"), @r"
-    FIRST at event 54: the snapshot is not the one that was written, and is not used
+    FIRST at event 54: the snapshot does not match its digest and is not used
     Checked 2 sessions and 108 events: 1 damage found.
     ");
     insta::assert_snapshot!(found("UPDATE snapshot SET seq = 60 WHERE session = SESSION"), @r"
-    FIRST at event 60: the snapshot is of an event that is not there, and is not used
+    FIRST at event 60: the snapshot refers to a missing event and is not used
     Checked 2 sessions and 108 events: 1 damage found.
     ");
 }
@@ -161,7 +161,7 @@ fn an_erased_body_is_no_damage() {
 #[test]
 fn events_of_no_session_are_found() {
     insta::assert_snapshot!(found("DELETE FROM session WHERE number = SESSION"), @r"
-    the file: event 1 is of session number 1, which is not there
+    the file: event 1 belongs to session number 1, which is missing
     Checked 1 session and 54 events: 1 damage found.
     ");
 }

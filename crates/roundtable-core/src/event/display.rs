@@ -34,7 +34,7 @@ impl fmt::Display for Body {
             Self::ToolCall(event) => tool_call(event, f),
             Self::Context(event) => context(event, f),
             Self::Unknown { version, .. } => {
-                write!(f, " (version {version}: not known to this build)")
+                write!(f, " (version {version}: unknown to this build)")
             }
             Self::Redacted => Ok(()),
         }
@@ -79,7 +79,7 @@ fn session(event: &SessionEvent, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                     if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
                 write!(f, " {}{to}: {}", accepted.sender, short(text))
             }
-            None => write!(f, " {}: go on", accepted.sender),
+            None => write!(f, " {}: continue", accepted.sender),
         },
         SessionEvent::SessionInputDropped { message_id, withdrawn } => {
             let why = if *withdrawn { " withdrawn" } else { "" };

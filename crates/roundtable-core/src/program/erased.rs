@@ -83,7 +83,7 @@ impl<P: Program> AnyProgram for P {
 
     fn check(&self, opening: &Opening) -> Result<(), String> {
         let rules = P::Rules::deserialize(&opening.settings.program.rules)
-            .map_err(|error| format!("these are no rules of a {} session: {error}", P::NAME))?;
+            .map_err(|error| format!("invalid rules for a {} session: {error}", P::NAME))?;
         Program::check(self, &rules, opening)
     }
 
@@ -142,7 +142,7 @@ impl<P: Program> AnyProgram for P {
         let session = folds.session;
         let Some(rules) = rules::<P>(session) else {
             return Err(Reject::Invalid {
-                what: format!("the rules of this {} session cannot be read", P::NAME),
+                what: format!("invalid rules in this {} session", P::NAME),
             });
         };
         let state = read_state::<P>(&session.state);
@@ -159,12 +159,16 @@ fn rules<P: Program>(session: &Session) -> Option<P::Rules> {
 }
 
 fn closed() -> Due {
-    let note = Some("the rules of this session cannot be read".to_owned());
+    let note = Some("invalid rules in this session".to_owned());
     let next = Next::Close { ends: None, note, asides: Vec::new() };
     Due { state: None, title: None, audience: None, next }
 }
 
 fn read_state<P: Program>(state: &Value) -> P::State {
+    // A program without state has nothing to read, and an error costs more than it.
+    if size_of::<P::State>() == 0 {
+        return P::State::default();
+    }
     P::State::deserialize(state).unwrap_or_default()
 }
 

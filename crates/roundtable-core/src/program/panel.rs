@@ -1,7 +1,5 @@
 //! The program of sessions that name none: everyone answers, side by side or one after another.
 
-use std::fmt::Write as _;
-
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -60,12 +58,20 @@ pub(super) fn render_round(session: &Session, round: &RoundView<'_>) -> String {
     let length = said.map_or(0, |(sender, said)| sender.len() + said.len())
         + round.messages().map(|spoken| spoken.text.len() + LABEL).sum::<usize>();
     let mut text = String::with_capacity(length + LABEL);
+    // Every prompt renders many rounds; formatting would take most of that time.
     if let Some((sender, said)) = said {
-        let _ = writeln!(text, "{sender}: {said}");
+        push_line(&mut text, sender, [said, ""]);
     }
     for spoken in round.messages() {
         let cut = if spoken.is_partial() { " [cut off]" } else { "" };
-        let _ = writeln!(text, "{}: {}{cut}", session.name_of(&spoken.agent), spoken.text);
+        push_line(&mut text, session.name_of(&spoken.agent), [&spoken.text, cut]);
     }
     text
+}
+
+fn push_line(text: &mut String, label: &str, line: [&str; 2]) {
+    text.push_str(label);
+    text.push_str(": ");
+    line.into_iter().for_each(|part| text.push_str(part));
+    text.push('\n');
 }

@@ -57,7 +57,7 @@ impl<P: Program> SeatView<'_, P> {
 }
 
 /// What agents are told when a round has no message.
-const GO_ON: &str = "Go on from where the conversation stands.";
+const GO_ON: &str = "Continue the conversation.";
 
 /// What a seat is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,7 +34,7 @@ impl Session {
             drafts.push((round.place().turn(&seat.id), ended(seat, said)));
         }
         if let Some(job) = &round.job {
-            drafts.push((round.place(), unfinished(job, "it was cut off")));
+            drafts.push((round.place(), unfinished(job, "it was interrupted")));
         }
         let cut = closed(RoundOutcome::Incomplete, None, round.notes.iter().cloned());
         drafts.push((round.place(), cut));
@@ -84,7 +84,7 @@ impl Session {
             drafts.push((Place::session(), Body::Context(withdrawn)));
         }
         if call.may_have_happened() {
-            self.doubt(turn, call, "it was cut off", env, drafts);
+            self.doubt(turn, call, "it was interrupted", env, drafts);
         } else if let Some(place) = self.place_of_call(&call.id) {
             drafts.push((place, finished(ToolOutcome::Cancelled)));
         }
@@ -121,7 +121,9 @@ impl Session {
             id: request.clone(),
             agent: turn.agent.clone(),
             query: format!("Did the call of {} ({}) take effect?", call.name, call.id),
-            reason: format!("It started, and {why}; it must not be repeated by guess."),
+            reason: format!(
+                "The call started, and {why}. Do not repeat it without knowing its outcome."
+            ),
             priority: Priority::Required,
             about: About::Outcome {
                 tool_call: call.id.clone(),

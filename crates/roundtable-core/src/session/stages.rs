@@ -131,7 +131,7 @@ impl Session {
         let most = self.settings.max_stages as usize;
         let end = |what: &str| Bounded::Close {
             ends: None,
-            note: Some(format!("it ended because it may have {most} {what} at most")),
+            note: Some(format!("it ended because it reached the limit of {most} {what}")),
             asides: Vec::new(),
         };
         match next {
@@ -184,7 +184,7 @@ impl Session {
             if bytes <= most {
                 Ok(new)
             } else {
-                Err(format!("it would have {bytes} bytes of {most}"))
+                Err(format!("it would have {bytes} bytes; the limit is {most}"))
             }
         };
         let changed = match new.and_then(fits) {

@@ -65,10 +65,11 @@ pub struct Window {
     /// The round and take whose message the next round answers again.
     redo: Option<(u32, u32)>,
     provided: Vec<Provided>,
-    turns: BTreeMap<TurnId, TurnRecord>,
+    /// Boxed: an empty map keeps its first node, which has room for eleven values.
+    turns: BTreeMap<TurnId, Box<TurnRecord>>,
     children: BTreeMap<TurnId, (RoundId, ToolCallId, ChildRecord)>,
     /// The open asides.
-    asides: BTreeMap<RoundId, RoundRecord>,
+    asides: BTreeMap<RoundId, Box<RoundRecord>>,
     /// Where everything is kept.
     chronicle: Option<Chronicle>,
 }
@@ -93,7 +94,7 @@ impl Window {
     /// they opened.
     pub fn asides(&self) -> Vec<&RoundRecord> {
         let over = self.chronicle.iter().flat_map(|chronicle| &chronicle.asides);
-        let mut asides: Vec<_> = over.chain(self.asides.values()).collect();
+        let mut asides: Vec<_> = over.chain(self.asides.values().map(Box::as_ref)).collect();
         asides.sort_by_key(|aside| aside.from);
         asides
     }
@@ -110,7 +111,7 @@ impl Window {
 
     /// The record of an open turn.
     pub fn find_turn(&self, id: &TurnId) -> Option<&TurnRecord> {
-        self.turns.get(id)
+        self.turns.get(id).map(Box::as_ref)
     }
 
     /// What an ended child turn came to, while its tool call is open.
@@ -131,7 +132,10 @@ impl Window {
 
     /// The open round or aside with this id, or a round that a prompt can draw on.
     pub(crate) fn find_round(&self, id: &RoundId) -> Option<&RoundRecord> {
-        self.asides.get(id).or_else(|| self.rounds().rev().find(|round| round.id == *id))
+        self.asides
+            .get(id)
+            .map(Box::as_ref)
+            .or_else(|| self.rounds().rev().find(|round| round.id == *id))
     }
 
     /// The round that a turn in this round or aside is about: the round itself, or the one that the
@@ -148,11 +152,13 @@ impl Window {
     pub(crate) fn earlier(&self, session: &Session, id: Option<&RoundId>) -> Vec<&RoundRecord> {
         let covers = id.and_then(|id| self.find_round(id)).map_or(u32::MAX, |round| round.covers);
         let open = session.round.as_ref().map(|round| &round.id);
+        // Rounds that have left the window have no mark, though readers of a whole log keep them.
+        let Some(first) = session.marks.iter().map(|mark| mark.number).min() else {
+            return Vec::new();
+        };
         let counts = |round: &&RoundRecord| {
-            let mut marks = session.marks.iter();
-            round.number <= covers
-                && Some(&round.id) != open
-                && marks.any(|mark| mark.active && mark.is(round.number, round.take))
+            let is_known = (first..=covers).contains(&round.number);
+            round.active && is_known && Some(&round.id) != open
         };
         let mut earlier: Vec<&RoundRecord> = self.rounds().filter(counts).collect();
         earlier.sort_by_key(|round| round.number);
@@ -178,7 +184,7 @@ impl Window {
         let id = id?;
         let mut rounds = self.rounds.iter_mut().rev();
         let round = || rounds.find(|round| round.id == *id).map(Arc::make_mut);
-        self.asides.get_mut(id).or_else(round)
+        self.asides.get_mut(id).map(Box::as_mut).or_else(round)
     }
 
     /// Applies an event, before the session does.
@@ -273,7 +279,7 @@ impl Window {
                 opened.add(stages.iter().cloned(), None);
                 let last = self.rounds.back();
                 let covers = last.map_or(0, |last| last.number - u32::from(last.outcome.is_none()));
-                self.asides.insert(id.clone(), RoundRecord { covers, ..opened });
+                self.asides.insert(id.clone(), Box::new(RoundRecord { covers, ..opened }));
             }
             RoundEvent::StagesAdded { stages, audience } => {
                 if let Some(record) = self.record_at(Some(id)) {
@@ -305,7 +311,7 @@ impl Window {
     fn let_go(&mut self, closed: &RoundId, session: &Session) {
         let aside = self.asides.remove(closed);
         if let Some(chronicle) = &mut self.chronicle {
-            chronicle.asides.extend(aside);
+            chronicle.asides.extend(aside.map(|aside| *aside));
             return;
         }
         let last = self.rounds.back().map_or(0, |round| round.number);
@@ -336,11 +342,11 @@ impl Window {
                 let begins = Begins { round, turn: id, agent, task, since, at };
                 if let Some(record) = self.begin(&begins, session, program) {
                     let parent = task.tool_call().and_then(|call| self.caller_of(call));
-                    self.turns.insert(id.clone(), TurnRecord { parent, ..record });
+                    self.turns.insert(id.clone(), Box::new(TurnRecord { parent, ..record }));
                 }
             }
             TurnEvent::TurnEnded { outcome, said } => {
-                let Some(record) = self.turns.remove(id) else { return };
+                let Some(record) = self.turns.remove(id).map(|record| *record) else { return };
                 match &record.task {
                     Task::Seat { .. } => {
                         let public = self.seat_of(&record).is_none_or(|(stage, _)| stage.public);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{RoundRecord, Window};
 use crate::audience::Viewer;
 use crate::event::{Said, Seq};
-use crate::id::AgentId;
+use crate::id::{AgentId, RoundId, TurnId};
 use crate::live::Live;
+use crate::projection::Receivers;
 use crate::session::Session;
 
 /// A message that someone received.
@@ -65,6 +66,16 @@ impl Live {
 }
 
 impl Window {
+    /// Who received the message of a turn, or the input of a round. Nobody, where that is not known any
+    /// more.
+    pub(crate) fn receivers(&self, round: &RoundId, turn: Option<&TurnId>) -> Receivers {
+        let known = self.find_round(round).and_then(|round| match turn {
+            None => Some(round.input_receivers()),
+            Some(turn) => round.turn_receivers(turn),
+        });
+        known.unwrap_or_else(Receivers::nobody)
+    }
+
     fn drain(&mut self, session: &Session) -> Vec<Arc<RoundRecord>> {
         let known = |round: &Arc<RoundRecord>| {
             let mut marks = session.marks.iter();

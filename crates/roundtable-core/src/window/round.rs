@@ -10,6 +10,7 @@ use crate::id::{AgentId, RoundId, TurnId};
 use crate::job::JobOutcome;
 use crate::message::Citation;
 use crate::message_context::MessageContext;
+use crate::projection::Receivers;
 use crate::stage::{Name, Stage};
 
 /// An answer that people gave to an agent's question.
@@ -212,8 +213,21 @@ impl RoundRecord {
     /// The input, if someone received it.
     pub(crate) fn input_for(&self, viewer: &Viewer) -> Option<&Accepted> {
         let input = self.input.as_ref()?;
-        let audience = Audience::both(self.present.as_ref(), input.to.as_ref());
+        let audience = self.input_receivers().agents;
         viewer.received(audience.as_ref(), self.from).then_some(input)
+    }
+
+    pub(super) fn input_receivers(&self) -> Receivers {
+        let to = self.input.as_ref().and_then(|input| input.to.as_ref());
+        let agents = Audience::both(self.present.as_ref(), to);
+        Receivers { agents, is_whisper: to.is_some() }
+    }
+
+    pub(super) fn turn_receivers(&self, turn: &TurnId) -> Option<Receivers> {
+        let spoken = self.turns.iter().rev().find(|spoken| spoken.turn == *turn)?;
+        let seat = self.stages.get(spoken.stage as usize)?.stage.seats.get(spoken.seat as usize)?;
+        let is_whisper = seat.audience.is_some();
+        Some(Receivers { agents: spoken.audience.clone(), is_whisper })
     }
 
     /// What someone received of what was said, in the order in which it was.

@@ -58,7 +58,7 @@ fn an_answer_counts_once_whoever_brings_it() {
     table.ok(Command::Provide(vec![first.clone()]));
     assert_eq!(table.session().result_warnings(&[first], false), [""; 0], "a retry");
     let warnings = table.session().result_warnings(std::slice::from_ref(&second), false);
-    assert!(warnings[0].contains("the first answer counts"), "{warnings:?}");
+    assert!(warnings[0].contains("already has a different answer"), "{warnings:?}");
     table.trace();
     table.ok(Command::Provide(vec![second]));
     insta::assert_snapshot!(table.trace(), @"  wants model r1.t1.i2 #1");
@@ -144,9 +144,9 @@ fn a_question_that_does_not_fit_is_refused_with_the_reason() {
     table.asks("r1.t1.i1", "", calls);
     let trace = table.trace();
     for why in [
-        "ask: question must have 1 to 1000 characters, this one has 1",
-        "ask: question must have 1 to 1000 characters, this one has 1001",
-        "the arguments of ask do not fit its schema: unknown field `query`",
+        "ask: question must have 1 to 1000 characters; this one has 1",
+        "ask: question must have 1 to 1000 characters; this one has 1001",
+        "the arguments of ask do not match its schema: unknown field `query`",
     ] {
         assert!(trace.contains(why), "{why}\n{trace}");
     }

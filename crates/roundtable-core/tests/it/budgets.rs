@@ -252,8 +252,7 @@ fn an_interrupted_call_is_charged_and_may_leave_no_room_for_another() {
 #[test]
 fn a_money_budget_over_a_model_without_a_price_is_refused_at_the_start() {
     let cost = Limits { cost: Some(1), ..Limits::default() };
-    let refusal = "there is a money budget, and no price is known for Ada's model scripted; \
-                   set a price, or a token budget instead";
+    let refusal = "a money budget needs known prices, and the price of Ada's model scripted is unknown; set its price, or use a token budget";
     for (session_limits, round_limits, limits) in [
         (cost, Limits::default(), Limits::default()),
         (Limits::default(), cost, Limits::default()),

@@ -84,7 +84,7 @@ fn f27_a_reply_that_comes_after_the_stop_is_stale() {
     r1.t1 ended cancelled
     r1 closed incomplete
       wants nothing
-      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
+      refused: model call r1.t1.i1 attempt 1 has already ended; this result is not recorded
     "#);
     assert_eq!(ends(&table), 1);
 }
@@ -134,7 +134,7 @@ fn f27_a_result_that_comes_after_the_stop_is_stale() {
     let refused = table.refused(late).to_string();
     assert_eq!(
         table.labels.replace(&refused),
-        "tool call r1.t1.i1.c1 has ended already; this result is not recorded"
+        "tool call r1.t1.i1.c1 has already ended; this result is not recorded"
     );
 }
 

@@ -107,8 +107,7 @@ fn a_delegation_to_an_unknown_worker_fails_and_names_those_that_there_are() {
     assert_eq!(
         told(&table, "r1.t1"),
         (
-            "delegate: there is no worker \"plumber\"; Boss may delegate to: digger, writer"
-                .to_owned(),
+            "delegate: unknown worker \"plumber\"; Boss may delegate to: digger, writer".to_owned(),
             false
         )
     );
@@ -131,7 +130,7 @@ fn an_agent_delegates_to_its_own_workers_alone() {
     let (told, _) = self::told(&table, "r1.t1");
     assert_eq!(
         told,
-        "delegate: Alone may not delegate to \"other\"; there is nobody to delegate to, answer yourself"
+        "delegate: Alone may not delegate to \"other\"; no workers are available, answer yourself"
     );
 }
 
@@ -140,15 +139,15 @@ fn a_delegation_with_bad_arguments_fails_and_says_what_to_mend() {
     for (arguments, expected) in [
         (
             json!({"agent": "digger"}),
-            "the arguments of delegate do not fit its schema: missing field `mission`",
+            "the arguments of delegate do not match its schema: missing field `mission`",
         ),
         (
             json!({"agent": "digger", "mission": " "}),
-            "delegate: mission must have 1 to 10000 characters, this one has 1",
+            "delegate: mission must have 1 to 10000 characters; this one has 1",
         ),
         (
             json!("digger"),
-            "the arguments of delegate do not fit its schema: invalid type: string \"digger\", expected struct Delegation",
+            "the arguments of delegate do not match its schema: invalid type: string \"digger\", expected struct Delegation",
         ),
     ] {
         let mut table = office(4);
@@ -184,11 +183,17 @@ fn s25_turns_nest_only_as_deep_as_the_settings_allow() {
     table.say("Build it.");
     table.asks("r1.t1.i1", "", vec![delegate("digger", "dig")]);
     table.asks("r1.t2.i1", "", vec![delegate("digger", "dig deeper")]);
-    assert_eq!(told(&table, "r1.t2"), ("turns may nest 2 deep at most".to_owned(), false));
+    assert_eq!(
+        told(&table, "r1.t2"),
+        ("turns can be nested at most 2 levels deep".to_owned(), false)
+    );
     let mut table = office(1);
     table.say("Build it.");
     table.asks("r1.t1.i1", "", vec![delegate("digger", "dig")]);
-    assert_eq!(told(&table, "r1.t1"), ("turns may nest 1 deep at most".to_owned(), false));
+    assert_eq!(
+        told(&table, "r1.t1"),
+        ("turns can be nested at most 1 levels deep".to_owned(), false)
+    );
 }
 
 #[test]
@@ -197,7 +202,10 @@ fn s25_a_handler_may_not_ask_deeper_either_and_its_call_goes_on() {
     table.say("Judge.");
     table.asks("r1.t1.i1", "", vec![ask("judge", json!({}))]);
     let refused = table.refused(table.evaluates("r1.t1.i1.c1", 1, "Is it good?"));
-    assert_eq!(refused, Reject::Invalid { what: "turns may nest 1 deep at most".to_owned() });
+    assert_eq!(
+        refused,
+        Reject::Invalid { what: "turns can be nested at most 1 levels deep".to_owned() }
+    );
     table.returns("r1.t1.i1.c1", "I cannot say.");
 }
 
@@ -293,7 +301,7 @@ fn a_handler_that_asks_another_prompt_when_it_runs_again_fails_its_call() {
     r1.t3.i1 model cancelled #2 ""
     r1.t3.i1 closed cancelled
     r1.t3 ended cancelled
-    r1.t1.i1.c1 finished failed "nested prompt 1 of judge is another one than before; a handler has to ask the same prompts in the same order"
+    r1.t1.i1.c1 finished failed "nested prompt 1 of judge differs from the recorded one; a handler must ask the same prompts in the same order"
     r1.t1.i1 closed tools done
     r1.t1.i2 opened 2
     r1.t1.i2 model started #1
@@ -317,13 +325,13 @@ fn a_nested_prompt_offers_the_tools_that_it_names_and_no_others() {
     table.trace();
     table.asks("r1.t2.i1", "", vec![delegate("digger", "dig"), ask("judge", json!({}))]);
     insta::assert_snapshot!(table.trace(), @r#"
-    r1.t2.i1 model finished #1 "" 2 calls
-    r1.t2.i1.c1 requested delegate {"agent":"digger","mission":"dig","rationale":"you know how"} pure
-    r1.t2.i1.c1 finished failed "there is no tool \"delegate\"; there are: judge"
-    r1.t2.i1.c2 requested judge {} pure
-    r1.t2.i1.c2 started #1
-      wants tool r1.t1.i1.c1 #1, tool r1.t2.i1.c2 #1
-    "#);
+        r1.t2.i1 model finished #1 "" 2 calls
+        r1.t2.i1.c1 requested delegate {"agent":"digger","mission":"dig","rationale":"you know how"} pure
+        r1.t2.i1.c1 finished failed "unknown tool \"delegate\"; available: judge"
+        r1.t2.i1.c2 requested judge {} pure
+        r1.t2.i1.c2 started #1
+          wants tool r1.t1.i1.c1 #1, tool r1.t2.i1.c2 #1
+        "#);
 }
 
 #[test]
@@ -366,7 +374,7 @@ fn a_nested_prompt_can_be_no_longer_than_a_message() {
     table.asks("r1.t1.i1", "", vec![ask("judge", json!({}))]);
     let long = "x".repeat(256 * 1024);
     let refused = table.refused(table.evaluates("r1.t1.i1.c1", 1, &long)).to_string();
-    assert_eq!(refused, "the nested prompt may have 262144 bytes at most, not 262150");
+    assert_eq!(refused, "the nested prompt has 262150 bytes; the limit is 262144");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn assert_refused(table: &mut Table, result: &ContextResult, expected: &str) {
 #[test]
 fn s25_only_a_decision_approves_and_no_text_is_taken_for_one() {
     let mut table = approving(pay());
-    let expected = "request q1 is an approval and needs decision \"approve\" or \"deny\"; it has none, so nothing was recorded";
+    let expected = "request q1 is an approval and needs the decision \"approve\" or \"deny\"; the decision is missing, nothing was recorded";
     for text in ["no", "yes", "approve", ""] {
         let result = table.found("q1", text);
         assert_refused(&mut table, &result, expected);
@@ -72,7 +72,7 @@ fn a_decision_of_another_kind_is_refused_and_so_is_one_that_contradicts_itself()
         (Decision::Unknown, "unknown"),
     ] {
         let expected = format!(
-            "request q1 is an approval and needs decision \"approve\" or \"deny\"; \"{word}\" is not one of them, so nothing was recorded"
+            "request q1 is an approval and needs the decision \"approve\" or \"deny\"; \"{word}\" is not valid, nothing was recorded"
         );
         let result = table.decided("q1", decision);
         assert_refused(&mut table, &result, &expected);
@@ -84,18 +84,22 @@ fn a_decision_of_another_kind_is_refused_and_so_is_one_that_contradicts_itself()
     let refused = table.refused(Command::Provide(both)).to_string();
     assert_eq!(
         table.labels.replace(&refused),
-        "request q1 has two different decisions in one call; send one, nothing was recorded"
+        "request q1 has two different decisions; send one, nothing was recorded"
     );
 }
 
 #[test]
 fn an_unknown_outcome_needs_one_of_its_three_decisions() {
     let mut table = doubting();
-    let needs = "request q1 is an unknown outcome and needs decision \"happened\" or \"did_not_happen\" or \"unknown\"";
+    let needs = "request q1 is an unknown outcome and needs the decision \"happened\" or \"did_not_happen\" or \"unknown\"";
     let result = table.found("q1", "It happened.");
-    assert_refused(&mut table, &result, &format!("{needs}; it has none, so nothing was recorded"));
+    assert_refused(
+        &mut table,
+        &result,
+        &format!("{needs}; the decision is missing, nothing was recorded"),
+    );
     let approved = table.approve("q1");
-    let expected = format!("{needs}; \"approve\" is not one of them, so nothing was recorded");
+    let expected = format!("{needs}; \"approve\" is not valid, nothing was recorded");
     assert_refused(&mut table, &approved, &expected);
 }
 
@@ -180,7 +184,7 @@ fn arguments_that_nobody_can_read_through_are_not_put_to_a_person() {
     let bytes = long.to_string().len();
     table.asks("r1.t1.i2", "", vec![ask("pay", long)]);
     assert!(table.session().requests.is_empty());
-    let refused = format!("they have {bytes} bytes, and at most 65536 are allowed");
+    let refused = format!("they have {bytes} bytes, the limit is 65536");
     assert!(table.trace().contains(&refused));
 }
 
@@ -223,13 +227,10 @@ fn f25_a_second_different_answer_is_named_and_a_retry_is_not() {
     assert_eq!(warnings(&[first]), [""; 0]);
     assert_eq!(
         warnings(&[table.found("q2", "13")]),
-        ["q2 was answered before, and differently; the first answer counts, this one is ignored"]
+        ["q2 already has a different answer; this one is ignored"]
     );
     let twice = [table.found("q1", "rain"), table.found("q1", "rain"), table.found("q1", "sun")];
-    assert_eq!(
-        warnings(&twice),
-        ["q1 was answered twice in this call; the first answer counts, the other one is ignored"]
-    );
+    assert_eq!(warnings(&twice), ["duplicate answer to q1; the first one counts"]);
 }
 
 #[test]
@@ -243,10 +244,10 @@ fn answers_to_what_was_withdrawn_or_is_cut_off_are_named() {
     assert_eq!(warned(&table, false), [""; 0]);
     assert_eq!(
         warned(&table, true),
-        ["q1 was withdrawn with the round that was cut off; its answer is ignored"]
+        ["q1 was withdrawn with its interrupted round; the answer is ignored"]
     );
     table.say_busy("Stop.", OnBusy::Interrupt).unwrap();
-    assert_eq!(warned(&table, false), ["q1 is no longer pending; its answer is ignored"]);
+    assert_eq!(warned(&table, false), ["q1 is no longer pending; the answer is ignored"]);
 }
 
 #[test]
@@ -273,5 +274,5 @@ fn questions_beyond_the_limit_are_refused_and_the_agent_is_told() {
     table.asks("r1.t1.i1", "", many);
     table.asks("r1.t1.i2", "", vec![want("one more", "required")]);
     assert_eq!(table.session().requests.len(), 1_024);
-    assert!(table.trace().contains("Cannot request context: 1024 requests are pending already."));
+    assert!(table.trace().contains("Cannot request context: 1024 requests are already pending."));
 }

@@ -132,7 +132,7 @@ fn r000_7_r000_8_going_on_without_the_required_answer_is_refused_and_changes_not
     You MUST provide contextResults for these requests:
     - [q2] (agt_ada): the price
 
-    Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.
+    Answer these requests, then continue the session.
     ");
     let without_a_message = table.next_say(None);
     assert_eq!(table.refused(Command::Say(without_a_message)).to_string(), refused);
@@ -218,7 +218,7 @@ fn r000_18_not_found_and_not_active_come_before_the_missing_answers() {
     let refused = stranger.refused(Command::Say(say));
     assert_eq!(
         refused.to_string(),
-        "session ses_nowhere was not found; list the sessions to see which there are"
+        "session ses_nowhere was not found; list the sessions to find its id"
     );
     let mut table = asked();
     table.ok(Command::Pause);
@@ -259,19 +259,19 @@ fn finished(events: &[roundtable_core::event::Event]) -> String {
 fn bad_arguments_are_refused_with_what_to_mend() {
     let ok = |text: &str| format!("request_context: {text}");
     let fits =
-        |text: &str| format!("the arguments of request_context do not fit its schema: {text}");
+        |text: &str| format!("the arguments of request_context do not match its schema: {text}");
     for (arguments, expected) in [
         (
             json!({"query": "", "reason": "r"}),
-            ok("query must have 1 to 1000 characters, this one has 0"),
+            ok("query must have 1 to 1000 characters; this one has 0"),
         ),
         (
             json!({"query": "q".repeat(1001), "reason": "r"}),
-            ok("query must have 1 to 1000 characters, this one has 1001"),
+            ok("query must have 1 to 1000 characters; this one has 1001"),
         ),
         (
             json!({"query": "q", "reason": "r".repeat(501)}),
-            ok("reason must have 1 to 500 characters, this one has 501"),
+            ok("reason must have 1 to 500 characters; this one has 501"),
         ),
         (json!({"query": "q"}), fits("missing field `reason`")),
         (

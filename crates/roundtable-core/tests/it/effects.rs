@@ -44,7 +44,7 @@ fn an_effectful_call_is_begun_by_a_commit_of_its_own() {
       wants effect r1.t1.i1.c1, tool r1.t1.i1.c2 #1
     r1.t1.i1.c1 started #1
       wants tool r1.t1.i1.c1 #1, tool r1.t1.i1.c2 #1
-      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
+      refused: tool call r1.t1.i1.c1 has already ended; this result is not recorded
     r1.t1.i1.c1 finished ok "paid"
       wants tool r1.t1.i1.c2 #1
     "#);
@@ -67,7 +67,7 @@ fn an_effectful_call_that_timed_out_is_unknown_and_a_required_question() {
     assert_eq!(request.priority, Priority::Required);
     assert_eq!(
         request.reason,
-        "It started, and no answer for 30 s; it must not be repeated by guess."
+        "The call started, and no answer for 30 s. Do not repeat it without knowing its outcome."
     );
 }
 
@@ -81,7 +81,7 @@ fn an_equal_call_is_refused_until_the_question_is_answered() {
     insta::assert_snapshot!(table.trace(), @r#"
     r1.t1.i2 model finished #1 "" 2 calls
     r1.t1.i2.c1 requested pay {"crowns":12,"to":"Bob"} effectful
-    r1.t1.i2.c1 finished failed "not run: an equal call of pay may have taken effect already, and nobody knows yet (q1); wait for the answer"
+    r1.t1.i2.c1 finished failed "not run: an equal call of pay may already have taken effect (q1); wait for the answer"
     r1.t1.i2.c2 requested pay {"crowns":13,"to":"Bob"} effectful
       wants effect r1.t1.i2.c2
     "#);
@@ -107,7 +107,7 @@ fn an_equal_call_that_waited_meanwhile_is_not_begun_either() {
     table.trace();
     table.begins("r1.t1.i1.c2");
     insta::assert_snapshot!(table.trace(), @r#"
-    r1.t1.i1.c2 finished failed "not run: an equal call of pay may have taken effect already, and nobody knows yet (q1); wait for the answer"
+    r1.t1.i1.c2 finished failed "not run: an equal call of pay may already have taken effect (q1); wait for the answer"
     r1.t1.i1 closed tools done
     r1.t1.i2 opened 2
     r1.t1.i2 model started #1

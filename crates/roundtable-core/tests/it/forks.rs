@@ -173,7 +173,7 @@ fn a_fork_starts_where_a_round_has_closed() {
     let middle = parent.log.len() - 2;
     let (mut fork, origin) = past(&parent, middle);
     let refused = fork.refused(Command::Fork { origin, agents: None }).to_string();
-    assert_eq!(refused, "a fork starts where a round has closed; choose the end of a round");
+    assert_eq!(refused, "a fork must start at the end of a round");
 }
 
 #[test]
@@ -182,10 +182,7 @@ fn a_fork_of_nothing_is_not_found() {
     let origin =
         Origin { session: SessionId::new("nowhere").unwrap(), seq: roundtable_core::event::Seq(0) };
     let refused = table.refused(Command::Fork { origin, agents: None }).to_string();
-    assert_eq!(
-        refused,
-        "session ses_nowhere was not found; list the sessions to see which there are"
-    );
+    assert_eq!(refused, "session ses_nowhere was not found; list the sessions to find its id");
 }
 
 #[test]
@@ -198,7 +195,7 @@ fn a_session_that_lives_cannot_become_a_fork() {
         let refused = other.refused(Command::Fork { origin, agents: None }).to_string();
         assert_eq!(
             refused,
-            "session ses_test exists already; choose another id, or send your message to it"
+            "session ses_test already exists; choose another id, or send your message to it"
         );
     }
 }
@@ -210,12 +207,11 @@ fn the_agents_of_a_fork_are_checked_like_those_of_any_session() {
     let settings = Settings { seats, session_limits: limits, ..Settings::default() };
     let parent = talked(settings);
     for (agents, expected) in [
-        (vec![], "a session has 1 to 64 agents, this one has 0".to_owned()),
+        (vec![], "a session needs 1 to 64 agents; this one has 0".to_owned()),
         // Bob takes Ada's place, and so her seat; what he lacks is a price.
         (
             vec![agent("Bob")],
-            "there is a money budget, and no price is known for Bob's model scripted; \
-             set a price, or a token budget instead"
+            "a money budget needs known prices, and the price of Bob's model scripted is unknown; set its price, or use a token budget"
                 .to_owned(),
         ),
     ] {
@@ -231,7 +227,7 @@ fn a_fork_where_all_rounds_are_done_is_refused_and_an_earlier_one_goes_on() {
     assert_eq!(parent.session().status, Status::Completed);
     let (mut fork, origin) = past(&parent, parent.log.len());
     let refused = fork.refused(Command::Fork { origin, agents: None }).to_string();
-    assert_eq!(refused, "all 2 rounds are done there; fork at the end of an earlier round");
+    assert_eq!(refused, "all 2 rounds are done at that point; fork at the end of an earlier round");
     let closed = |line: &String| line.ends_with("closed completed");
     let lines: Vec<String> = parent.log.iter().map(|e| parent.labels.line(e)).collect();
     let end = lines.iter().position(closed).unwrap() + 1;

@@ -65,16 +65,16 @@ fn what_cannot_be_shown_is_refused_and_nothing_changes() {
     let before = table.session().clone();
     let broken = Image { source: ImageSource::Base64("%".into()), ..png() };
     let refusals = [
-        (None, vec![png()], "a picture needs a message; say what the agents are to do with it"),
+        (None, vec![png()], "an image needs a message; add a text"),
         (
             Some("This?"),
             vec![png(), broken],
-            "picture 2: the picture is not valid Base64; encode the bytes of the file with the usual alphabet and padding",
+            "image 2: the image is not valid Base64; use the standard alphabet with padding",
         ),
         (
             Some("This?"),
             vec![png(), png(), png(), png(), png()],
-            "the pictures of a message may have 100 bytes at most as Base64, not 120; make them smaller, or send their addresses",
+            "the images of a message have 120 bytes as Base64; the limit is 100. Use smaller images, or send URLs",
         ),
     ];
     for (text, images, why) in refusals {

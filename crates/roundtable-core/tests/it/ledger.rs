@@ -32,7 +32,7 @@ fn spent(table: &Table) -> Spend {
 fn a_request_that_is_refused_without_output_counts_as_a_call_and_costs_nothing() {
     let mut table = Table::open(vec![priced()]);
     table.say("Hello");
-    table.fails("r1.t1.i1", "the provider asks to slow down");
+    table.fails("r1.t1.i1", "rate limit of the provider reached");
     assert_eq!(spent(&table), Spend { calls: 1, tokens: 0, cost: 0 });
     assert!(!table.session().account.estimated);
 }
@@ -135,7 +135,7 @@ fn a_retry_of_a_call_that_is_over_is_stale() {
     table.say("Hello");
     let late = table.retries("r1.t1.i1", Unanswered::Refused);
     table.answer("r1.t1.i1", "Hi");
-    assert!(table.refused(late).to_string().contains("has ended already"));
+    assert!(table.refused(late).to_string().contains("has already ended"));
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn a_session_opens_once() {
     let refused = table.refused(opening(vec![agent("Bob")], Settings::default())).to_string();
     assert_eq!(
         refused,
-        "session ses_test exists already; choose another id, or send your message to it"
+        "session ses_test already exists; choose another id, or send your message to it"
     );
 }
 

@@ -2,19 +2,34 @@
 
 use roundtable_core::event::{Body, Event, IterationEvent, SessionEvent};
 use roundtable_core::input::Command;
+use roundtable_core::program::Programs;
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::session::Status;
 use roundtable_core::settings::Settings;
 use roundtable_core::tool::{Effect, ToolDecl};
+use roundtable_core::{Keep, Live};
 use serde_json::json;
 
 use crate::table::{Table, agent, agent_with, ask};
 
+/// A fold of the whole log that keeps everything.
+fn whole(table: &Table) -> Live {
+    let mut live = Live::reader(table.live.session.id.clone(), &Programs::default(), Keep::All);
+    table.log.iter().for_each(|event| live.apply(event));
+    live
+}
+
 /// The rows of a whole log, one line each.
 fn lines(table: &Table) -> String {
+    let whole = whole(table);
     let is_shown =
         |row: &Row| !matches!(row, Row::Reservation { .. } | Row::ReservationGone { .. });
-    let rows = table.log.iter().flat_map(rows).filter(is_shown).map(|row| line(table, &row));
+    let rows = table
+        .log
+        .iter()
+        .flat_map(|event| rows(event, &whole))
+        .filter(is_shown)
+        .map(|row| line(table, &row));
     rows.collect::<Vec<_>>().join("\n")
 }
 
@@ -102,8 +117,14 @@ fn what_a_model_call_may_spend_is_a_row_from_its_start_to_its_end() {
     table.say("Hello");
     table.answer("r1.t1.i1", "Yes.");
     table.ok(Command::Stop);
+    let whole = whole(&table);
     let is_shown = |row: &Row| matches!(row, Row::Reservation { .. } | Row::ReservationGone { .. });
-    let rows = table.log.iter().flat_map(rows).filter(is_shown).map(|row| line(&table, &row));
+    let rows = table
+        .log
+        .iter()
+        .flat_map(|event| rows(event, &whole))
+        .filter(is_shown)
+        .map(|row| line(&table, &row));
     assert_eq!(
         rows.collect::<Vec<_>>(),
         [

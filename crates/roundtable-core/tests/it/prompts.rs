@@ -66,10 +66,7 @@ fn an_agent_without_a_persona_gets_no_empty_instructions() {
 fn a_round_without_a_message_asks_to_go_on_also_when_it_is_the_first() {
     let mut table = Table::open(vec![agent("Ada")]);
     table.go_on();
-    assert_eq!(
-        table.prompt("r1.t1"),
-        "System: You are Ada.\nUser: Go on from where the conversation stands.\n"
-    );
+    assert_eq!(table.prompt("r1.t1"), "System: You are Ada.\nUser: Continue the conversation.\n");
 }
 
 #[test]

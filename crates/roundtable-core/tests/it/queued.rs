@@ -80,14 +80,14 @@ fn a_withdrawn_message_opens_no_round() {
 fn a_message_whose_round_opened_is_neither_edited_nor_withdrawn() {
     let mut table = busy();
     let refused = |table: &mut Table, command| table.refused(command).to_string();
-    insta::assert_snapshot!(refused(&mut table, edit("m1", "Else.")), @"message m1 cannot be edited: round 1 has opened with it; stop the round, then send another message");
-    insta::assert_snapshot!(refused(&mut table, withdraw("m1")), @"message m1 cannot be withdrawn: round 1 has opened with it; stop the round, then send another message");
+    insta::assert_snapshot!(refused(&mut table, edit("m1", "Else.")), @"message m1 cannot be edited: its round 1 has started; stop the round, then send another message");
+    insta::assert_snapshot!(refused(&mut table, withdraw("m1")), @"message m1 cannot be withdrawn: its round 1 has started; stop the round, then send another message");
     table.ok(withdraw("m2"));
-    insta::assert_snapshot!(refused(&mut table, withdraw("m2")), @"message m2 cannot be withdrawn: it does not wait; only a message whose round has not opened can be");
-    insta::assert_snapshot!(refused(&mut table, edit("never", "Else.")), @"message never cannot be edited: it does not wait; only a message whose round has not opened can be");
+    insta::assert_snapshot!(refused(&mut table, withdraw("m2")), @"message m2 cannot be withdrawn: it is not queued");
+    insta::assert_snapshot!(refused(&mut table, edit("never", "Else.")), @"message never cannot be edited: it is not queued");
     table.answer("r1.t1.i1", "One.");
     table.answer("r2.t1.i1", "Two.");
-    insta::assert_snapshot!(refused(&mut table, edit("m1", "Else.")), @"message m1 cannot be edited: round 1 has opened with it; rewind to its round, or send another message");
+    insta::assert_snapshot!(refused(&mut table, edit("m1", "Else.")), @"message m1 cannot be edited: its round 1 has started; rewind to its round, or send another message");
 }
 
 #[test]
@@ -95,5 +95,5 @@ fn an_edit_is_checked_like_a_message() {
     let mut table = busy();
     assert!(table.refused(edit("m2", "  ")).to_string().contains("empty"));
     let long = "x".repeat(256 * 1024 + 1);
-    assert!(table.refused(edit("m2", &long)).to_string().contains("at most"));
+    assert!(table.refused(edit("m2", &long)).to_string().contains("the limit is"));
 }

@@ -185,8 +185,7 @@ fn f34_a_session_that_holds_something_newer_can_be_read_and_not_written() {
     table.live.apply(&newer);
     table.log.push(newer);
     table.check();
-    let refusal =
-        "this session was written by a newer version; update to go on with it (reading works)";
+    let refusal = "this session was written by a newer version; update roundtable to continue it (reading works)";
     for command in [Command::Stop, Command::Pause, Command::Regenerate] {
         assert_eq!(table.refused(command).to_string(), refusal);
     }

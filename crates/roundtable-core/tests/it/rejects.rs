@@ -25,13 +25,13 @@ fn refusal_of(agents: Vec<Agent>, settings: Settings) -> String {
 #[test]
 fn a_session_has_one_to_sixty_four_agents_each_once() {
     let none = refusal_of(Vec::new(), Settings::default());
-    assert_eq!(none, "a session has 1 to 64 agents, this one has 0");
+    assert_eq!(none, "a session needs 1 to 64 agents; this one has 0");
     let crowd = |count: usize| (0..count).map(|n| agent(&format!("A{n}"))).collect::<Vec<_>>();
     let many = refusal_of(crowd(65), Settings::default());
-    assert_eq!(many, "a session has 1 to 64 agents, this one has 65");
+    assert_eq!(many, "a session needs 1 to 64 agents; this one has 65");
     Table::open(crowd(64));
     let twice = refusal_of(vec![agent("Ada"), agent("Ada")], Settings::default());
-    assert_eq!(twice, "agent agt_ada takes part twice; give each its own name");
+    assert_eq!(twice, "duplicate agent agt_ada; give each agent its own name");
 }
 
 #[test]
@@ -52,10 +52,7 @@ fn an_empty_message_is_refused_and_going_on_without_one_is_not() {
     let mut table = Table::open(vec![agent("Ada")]);
     for empty in ["", " \n\t"] {
         let refused = table.say_busy(empty, OnBusy::Queue).unwrap_err().to_string();
-        assert_eq!(
-            refused,
-            "the message is empty; say something, or continue the round without a message"
-        );
+        assert_eq!(refused, "the message is empty; send a text, or continue without a message");
     }
     table.go_on();
 }
@@ -65,7 +62,7 @@ fn a_message_can_be_as_long_as_the_settings_say_and_no_longer() {
     let settings = Settings { max_message_bytes: 4, ..Settings::default() };
     let mut table = Table::open_with(vec![agent("Ada")], settings);
     let refused = table.say_busy("ääa", OnBusy::Queue).unwrap_err().to_string();
-    assert_eq!(refused, "the message may have 4 bytes at most, not 5");
+    assert_eq!(refused, "the message has 5 bytes; the limit is 4");
     table.say("ää");
 }
 
@@ -89,7 +86,7 @@ fn two_messages_cannot_wait_under_one_id() {
     let mut say = table.next_say(Some("also waits"));
     say.context = MessageContext::new("m2", &table.session().id, None).unwrap();
     let refused = table.refused(Command::Say(say)).to_string();
-    assert_eq!(refused, "message m2 is waiting already; give each message its own id");
+    assert_eq!(refused, "message m2 is already queued; give each message its own id");
 }
 
 #[test]
@@ -179,7 +176,7 @@ fn what_a_handler_publishes_has_the_size_of_a_message_at_most() {
         data: json!(data),
     };
     let refused = table.refused(publish(&table, "0123456789")).to_string();
-    assert_eq!(refused, "the published data may have 16 bytes at most, not 17");
+    assert_eq!(refused, "the published data has 17 bytes; the limit is 16");
     table.ok(publish(&table, "012345678"));
 }
 
@@ -216,13 +213,13 @@ fn a_late_or_second_result_of_a_tool_is_stale() {
     r1.t1.i1.c1 interrupted #1
     r1.t1.i1.c1 started #2
       wants tool r1.t1.i1.c1 #2
-      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
+      refused: tool call r1.t1.i1.c1 has already ended; this result is not recorded
     r1.t1.i1.c1 finished ok "in time"
     r1.t1.i1 closed tools done
     r1.t1.i2 opened 2
     r1.t1.i2 model started #1
       wants model r1.t1.i2 #1
-      refused: tool call r1.t1.i1.c1 has ended already; this result is not recorded
+      refused: tool call r1.t1.i1.c1 has already ended; this result is not recorded
     "#);
 }
 
@@ -245,13 +242,13 @@ fn a_late_or_second_reply_of_a_model_is_stale() {
     r1.t1.i1 model interrupted #1 "", possible duplicate
     r1.t1.i1 model started #2
       wants model r1.t1.i1 #2
-      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
+      refused: model call r1.t1.i1 attempt 1 has already ended; this result is not recorded
     r1.t1.i1 model finished #2 "in time" 0 calls
     r1.t1.i1 closed answered
     r1.t1 ended answered message 2
     r1 closed completed
       wants nothing
-      refused: model call r1.t1.i1 attempt 1 has ended already; this result is not recorded
+      refused: model call r1.t1.i1 attempt 1 has already ended; this result is not recorded
     "#);
 }
 

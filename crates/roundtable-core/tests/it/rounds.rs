@@ -117,7 +117,7 @@ fn the_next_round_hears_all_of_the_earlier_ones() {
     Ada: Ada here
 
     System: You are Bob.
-    User: Go on from where the conversation stands.
+    User: Continue the conversation.
     ");
 }
 
@@ -221,7 +221,7 @@ fn a_session_is_over_after_its_last_round() {
     let refused = table.say_busy("three", OnBusy::Queue).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "all 2 rounds of this session are taken; open another session, or fork this one"
+        "all 2 rounds of this session are used; open another session, or fork this one"
     );
     table.answer("r1.t1.i1", "1");
     table.answer("r2.t1.i1", "2");
@@ -234,7 +234,7 @@ fn a_session_is_over_after_its_last_round() {
       wants model r1.t1.i1 #1
     session accepted m2 "two"
       wants model r1.t1.i1 #1
-      refused: all 2 rounds of this session are taken; open another session, or fork this one
+      refused: all 2 rounds of this session are used; open another session, or fork this one
     r1.t1.i1 model finished #1 "1" 0 calls
     r1.t1.i1 closed answered
     r1.t1 ended answered message 2

@@ -174,7 +174,7 @@ fn what_was_left_behind_can_be_chosen_again_in_order() {
     let mut table = talked(2, 32);
     table.ok(rewind(1));
     let refused = table.refused(select(2, 1)).to_string();
-    assert_eq!(refused, "round 1 does not count at present; select a take of it first");
+    assert_eq!(refused, "round 1 is inactive; select one of its takes first");
     table.ok(select(1, 1));
     table.ok(select(2, 1));
     assert_eq!(counting(&table), [(1, 1), (2, 1)]);
@@ -248,7 +248,7 @@ fn a_prompt_tells_rounds_by_their_numbers_not_in_the_order_in_which_they_were_ru
 fn later_rounds_keep_the_takes_that_they_build_on() {
     let mut table = talked(2, 32);
     let refused = table.refused(select(1, 1)).to_string();
-    assert_eq!(refused, "later rounds build on round 1; rewind to it, or fork there");
+    assert_eq!(refused, "later rounds depend on round 1; rewind to it, or fork there");
     let refused = table.refused(select(2, 7)).to_string();
     assert_eq!(refused, "round 2 has no take 7");
     let refused = table.refused(rewind(9)).to_string();
@@ -303,9 +303,9 @@ fn nothing_past_can_be_changed_while_a_round_is_open() {
 fn there_is_nothing_to_regenerate_in_a_session_without_rounds() {
     let mut table = talked(0, 32);
     let refused = table.refused(Command::Regenerate).to_string();
-    assert_eq!(refused, "there is no round to run again; send a message first");
+    assert_eq!(refused, "no round to run again; send a message first");
     let refused = table.refused(rewind(1)).to_string();
-    assert_eq!(refused, "there is no round to go back to; send a message first");
+    assert_eq!(refused, "no round to go back to; send a message first");
 }
 
 #[test]

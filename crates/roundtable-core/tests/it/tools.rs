@@ -152,7 +152,7 @@ fn every_failure_of_a_tool_is_data_for_the_model() {
       wants model r1.t1.i1 #1
     r1.t1.i1 model finished #1 "" 5 calls
     r1.t1.i1.c1 requested serach {} pure
-    r1.t1.i1.c1 finished failed "there is no tool \"serach\"; there are: search"
+    r1.t1.i1.c1 finished failed "unknown tool \"serach\"; available: search"
     r1.t1.i1.c2 requested search {"q":1} pure
     r1.t1.i1.c2 finished failed "\"q\" must be a string"
     r1.t1.i1.c3 requested search {"q":"error"} pure
@@ -181,7 +181,7 @@ fn an_agent_without_tools_is_told_to_answer_without_them() {
     table.say("Try.");
     table.asks("r1.t1.i1", "", vec![ask("search", json!({}))]);
     let (_, told, _) = results(&table, "r1.t1").remove(0);
-    assert_eq!(told, "there is no tool \"search\"; answer without tools");
+    assert_eq!(told, "unknown tool \"search\"; answer without tools");
 }
 
 #[test]
@@ -207,9 +207,9 @@ fn f29_a_reply_with_too_many_calls_fails_and_runs_none_of_them() {
     r1.t1.i1 opened 1
     r1.t1.i1 model started #1
       wants model r1.t1.i1 #1
-    r1.t1.i1 model failed #1: the model asked for 3 tool calls at once; at most 2 are allowed
+    r1.t1.i1 model failed #1: the model requested 3 tool calls at once; the limit is 2
     r1.t1.i1 closed failed
-    r1.t1 ended failed: the model asked for 3 tool calls at once; at most 2 are allowed
+    r1.t1 ended failed: the model requested 3 tool calls at once; the limit is 2
     r1 closed failed
       wants nothing
     "#);
@@ -285,7 +285,7 @@ fn what_a_handler_publishes_is_noted_once_however_often_it_runs() {
     let late = table.refused(publish(&table, 4)).to_string();
     assert_eq!(
         table.labels.replace(&late),
-        "tool call r1.t1.i1.c1 has ended already; this result is not recorded"
+        "tool call r1.t1.i1.c1 has already ended; this result is not recorded"
     );
 }
 

@@ -34,7 +34,7 @@ impl Policy for Adversarial {
     }
 
     fn contract(&self) -> &'static str {
-        "Two sides argue one after another, and each hears what was said before it. First state the other \
+        "Two sides argue one after another, and each reads the answers before its own. First state the other \
          side's case in a form that it would sign, then attack that form, not a weaker one. Attack arguments, \
          never people. There is no sitting on the fence: you hold your side to the end of the debate. You may \
          give up a point, and say so; you may not give up the side."

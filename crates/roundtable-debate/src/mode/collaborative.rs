@@ -37,7 +37,7 @@ impl Policy for Collaborative {
     }
 
     fn contract(&self) -> &'static str {
-        "The panel works together towards an answer that all can stand behind. Everyone answers at the \
+        "The panel works together toward an answer that all can stand behind. Everyone answers at the \
          same time and reads the others' answers in the next round. Improve ideas instead of defending \
          your own; agreement that was not tested is worth nothing."
     }
@@ -60,13 +60,13 @@ impl Policy for Collaborative {
     fn checks(&self, seat: &Seat<'_>) -> Vec<&'static str> {
         if seat.is_first_round() {
             return vec![
-                "Would someone who disagrees recognise the question as I put it?",
+                "Would someone who disagrees recognize the question as I put it?",
                 "Does each reason hold without the others?",
             ];
         }
         vec![
             "Groupthink: do I agree because of a reason, or because others do? If nobody has objected to the \
-             favoured answer, I state its strongest objection.",
+             favored answer, I state its strongest objection.",
             "Did I change my position only where I can name the argument that changed it?",
         ]
     }

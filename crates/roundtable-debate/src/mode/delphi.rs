@@ -16,7 +16,7 @@ impl Policy for Delphi {
     fn role(&self, _seat: usize, _of: usize) -> Role {
         Role {
             title: "Panelist",
-            duty: "You give your own judgement, as precisely as you can: a clear position, a figure or a range where \
+            duty: "You give your own judgment, as precisely as you can: a clear position, a figure or a range where \
                    the question allows one, and how sure you are.",
             stance: None,
         }
@@ -31,13 +31,13 @@ impl Policy for Delphi {
     fn sections(&self, seat: &Seat<'_>) -> Vec<&'static str> {
         if seat.is_first_round() {
             return vec![
-                "Your judgement, with a figure or a range where the question allows one.",
+                "Your judgment, with a figure or a range where the question allows one.",
                 "The reasons and the evidence that it rests on.",
                 "What would have to be different for you to judge otherwise.",
             ];
         }
         vec![
-            "Your judgement now: kept or revised. If you revised it, name the argument that made you.",
+            "Your judgment now: kept or revised. If you revised it, name the argument that made you.",
             "If you are outside the middle of the panel, why you stay there; if you are inside, the strongest argument \
              from outside it.",
             "What new evidence would move you further.",
@@ -50,7 +50,7 @@ impl Policy for Delphi {
             return vec!["Is my confidence what I would bet on?", anonymous];
         }
         vec![
-            "Groupthink: did I move towards the middle because of an argument, or because it is the middle? If there was \
+            "Groupthink: did I move toward the middle because of an argument, or because it is the middle? If there was \
              no argument, I stay.",
             "Is my confidence what I would bet on?",
             anonymous,

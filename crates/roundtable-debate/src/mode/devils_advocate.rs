@@ -57,7 +57,7 @@ impl Policy for DevilsAdvocate {
 
     fn contract(&self) -> &'static str {
         "Sides are assigned so that every argument is made. First those who have to say YES speak, then those who \
-         have to say NO, then those who weigh; each hears what was said before it. You make the best case for the \
+         have to say NO, then those who weigh; each reads the answers before its own. You make the best case for the \
          side that you were given, and you keep it. Write your stance in the field \"stance\", exactly as your role \
          says."
     }
@@ -82,7 +82,7 @@ impl Policy for DevilsAdvocate {
             ],
             (true, false) => vec![
                 "What changed in this round: which arguments were answered and which were passed over.",
-                "Where the weight of the evidence lies now, as a judgement on the arguments and not as a side.",
+                "Where the weight of the evidence lies now, as a judgment on the arguments and not as a side.",
                 "What would still have to be known to decide.",
             ],
         }
@@ -94,10 +94,9 @@ impl Policy for DevilsAdvocate {
                 "Is my stance YES?",
                 "Would someone who doubts it find this the best case for YES?",
             ],
-            Some(Stance::No) => vec![
-                "Is my stance NO?",
-                "Would someone in favour have to answer this before going on?",
-            ],
+            Some(Stance::No) => {
+                vec!["Is my stance NO?", "Would someone in favor have to answer this first?"]
+            }
             _ => vec![
                 "Is my stance NEUTRAL?",
                 "Did I weigh arguments by their strength and not by their number?",

@@ -46,7 +46,7 @@ pub enum Mode {
 
 /// A mode that there is not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no mode \"{name}\"; there are: {known}")]
+#[error("unknown mode \"{name}\"; available: {known}")]
 pub struct UnknownMode {
     /// The name that was given.
     pub name: String,

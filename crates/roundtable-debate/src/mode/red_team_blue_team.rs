@@ -30,7 +30,7 @@ impl Policy for RedTeamBlueTeam {
 
     fn contract(&self) -> &'static str {
         "Two teams work on one proposal. Both answer at the same time and read each other's answers in the next round. \
-         The red team shows how it fails; the blue team makes it hold. Attacks and defences are concrete: who does what, \
+         The red team shows how it fails; the blue team makes it hold. Attacks and defenses are concrete: who does what, \
          what happens then, how likely it is and how bad. A hole that was closed is no longer an argument."
     }
 
@@ -43,7 +43,7 @@ impl Policy for RedTeamBlueTeam {
                 "The assumption that the whole proposal stands on.",
             ],
             (true, false) => vec![
-                "Which of the blue team's defences hold: say so.",
+                "Which of the blue team's defenses hold: say so.",
                 "Which do not, and how you get around them.",
                 "The worst risk that is left, and what it would take to accept it.",
             ],

@@ -35,8 +35,8 @@ impl Policy for Socratic {
     }
 
     fn contract(&self) -> &'static str {
-        "The panel examines the question by asking. Questioners and respondents speak in turn, and each hears \
-         what was said before it. Questions are honest: they can be answered, they have no answer built in, and \
+        "The panel examines the question by asking. Questioners and respondents speak in turn, \
+         and each reads the answers before its own. Questions are honest: they can be answered, they have no answer built in, and \
          they go for what the position rests on. Answers are direct: first the answer, then the reason."
     }
 

@@ -102,11 +102,11 @@ fn what_is_no_export_is_refused_with_the_reason() {
     let newer = good.replace("\"version\": 2", "\"version\": 7");
     assert_eq!(Record::import(&newer), Err(ImportError::Newer { found: 7 }));
     let cases = [
-        ("\"number\": 2", "\"number\": 9", "round 9 stands where round 2 belongs"),
+        ("\"number\": 2", "\"number\": 9", "found round 9 instead of round 2"),
         (
             "\"agent\": \"agt_ann\"",
             "\"agent\": \"agt_eve\"",
-            "agt_eve speaks in round 1 and is not a member",
+            "agt_eve answers in round 1 but is not a member",
         ),
         ("\"topic\": \"Should", "\"topic\": 7, \"was\": \"Should", "invalid type"),
         ("\"outcome\": \"completed\"", "\"result\": \"completed\"", "round 1 is not over"),
@@ -115,7 +115,7 @@ fn what_is_no_export_is_refused_with_the_reason() {
         assert!(good.contains(from), "{from}");
         let refused = refused(&good.replace(from, to));
         assert!(
-            refused.starts_with("the exported debate is not whole:") && refused.contains(why),
+            refused.starts_with("the exported debate is incomplete:") && refused.contains(why),
             "{refused}"
         );
     }

@@ -28,10 +28,7 @@ fn an_analyst_that_says_no_figure_is_reported_and_the_measure_stands() {
         if asked.prompt == "analyse" { Ok("They mostly agree.".to_owned()) } else { fitting(asked) }
     });
     let judgement = hall.record().judgement(1).unwrap();
-    assert_eq!(
-        judgement.failure.as_deref(),
-        Some("the analyst's answer has no figure for the agreement")
-    );
+    assert_eq!(judgement.failure.as_deref(), Some("the analyst's answer has no agreement score"));
     assert!(judgement.agreement > 0.5, "{judgement:?}");
 }
 

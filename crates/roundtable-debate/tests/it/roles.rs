@@ -73,8 +73,7 @@ fn a_mode_is_known_by_its_name_and_an_unknown_one_is_refused_with_those_there_ar
     }
     let refused = "shouting".parse::<Mode>().unwrap_err().to_string();
     assert!(
-        refused
-            .starts_with("there is no mode \"shouting\"; there are: collaborative, adversarial,"),
+        refused.starts_with("unknown mode \"shouting\"; available: collaborative, adversarial,"),
         "{refused}"
     );
 }

@@ -26,7 +26,7 @@ async fn compute(engine: &Engine, request: JobRequest) -> Result<serde_json::Val
     let parts = engine.parts();
     let name = request.name.clone();
     let Some(job) = parts.jobs.get(&name) else {
-        return Err(format!("there is no job \"{name}\" here"));
+        return Err(format!("unknown job \"{name}\""));
     };
     let within = parts.config.job_within;
     let run = AssertUnwindSafe(job.run(request)).catch_unwind();

@@ -79,9 +79,7 @@ impl ModelCall {
         let clock = self.engine.parts().clock.clone();
         let started = clock.now();
         let Some(model) = &self.model else {
-            return Err(ModelError::BadRequest(
-                "no model with this name is registered any more".to_owned(),
-            ));
+            return Err(ModelError::BadRequest("the model is no longer registered".to_owned()));
         };
         let overheard = self.overhear(&mut request);
         let mut stream = model.stream(&request).await?;
@@ -144,10 +142,12 @@ impl ModelCall {
             *arrived = bytes as u64;
             let most = self.engine.parts().config.max_reply_bytes;
             if bytes > most {
-                return Err(ModelError::Broken(format!("the answer is longer than {most} bytes")));
+                return Err(ModelError::Broken(format!(
+                    "the response is larger than {most} bytes"
+                )));
             }
         }
-        Err(ModelError::Broken("the answer ended before it was complete".to_owned()))
+        Err(ModelError::Broken("the response is incomplete".to_owned()))
     }
 
     /// Says words of an answer that is data as they come, though it is held back until it is whole;

@@ -40,7 +40,7 @@ impl ToolRun {
 
     async fn carry_out(self) -> Ran {
         let Some((tool, spec)) = self.engine.parts().tools.find(&self.name) else {
-            return Ran::Refused(format!("the tool \"{}\" is not available any more", self.name));
+            return Ran::Refused(format!("the tool \"{}\" is no longer available", self.name));
         };
         let slot = Slot::acquire(self.engine.permits().clone()).await;
         let _seat = self.bus.seat(&self.tool_call, slot);

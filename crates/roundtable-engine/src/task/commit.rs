@@ -204,7 +204,7 @@ impl SessionTask<'_> {
     fn step(&mut self, input: &Input, env: &Env, staged: &mut Staged) -> Result<(), Reject> {
         let before = self.live.session.account.spent;
         let events = self.live.step(input, env, self.starts())?;
-        staged.rows.extend(events.iter().flat_map(rows));
+        staged.rows.extend(events.iter().flat_map(|event| rows(event, &self.live)));
         staged.events.extend(events.into_iter().map(Arc::new));
         let amount = self.live.session.account.spent.minus(before);
         staged.spent = staged.spent.plus(amount);
@@ -255,7 +255,7 @@ impl SessionTask<'_> {
                     match (result, child) {
                         (Ok(()), Some(turn)) => self.waiters.push(Waiter { turn, reply }),
                         (Ok(()), None) => {
-                            let why = "the tool call is over".to_owned();
+                            let why = "the tool call has ended".to_owned();
                             drop(reply.send(Err(EvaluateError::Refused(why))));
                         }
                         (Err(reject), _) => {

@@ -155,7 +155,7 @@ async fn a_money_budget_over_a_model_without_a_price_is_refused_at_the_start() {
     let refused = engine.open(opening(vec![agent("Ann")], settings)).await.err().unwrap();
     assert_eq!(
         refused.to_string(),
-        "there is a money budget, and no price is known for Ann's model scripted; set a price, or a token budget instead"
+        "a money budget needs known prices, and the price of Ann's model scripted is unknown; set its price, or use a token budget"
     );
     engine.shutdown().await;
 }

@@ -42,7 +42,7 @@ fn failed(error: &str) -> TurnOutcome {
 async fn f29_ten_thousand_tool_calls_in_one_reply_are_refused_unrun() {
     let mut chunks = vec![call("act", json!({})); 10_000];
     chunks.push(Chunk::Done(CallRecord::default()));
-    let error = "the model asked for 10000 tool calls at once; at most 64 are allowed";
+    let error = "the model requested 10000 tool calls at once; the limit is 64";
     assert_eq!(turn_on(chunks).await, failed(error));
 }
 
@@ -50,26 +50,26 @@ async fn f29_ten_thousand_tool_calls_in_one_reply_are_refused_unrun() {
 async fn f29_arguments_of_fifty_megabytes_are_refused_unrun() {
     let arguments = json!({ "text": "x".repeat(50 * 1024 * 1024) });
     let chunks = vec![call("act", arguments), Chunk::Done(CallRecord::default())];
-    let error = "the answer broke off or is malformed: the answer is longer than 1048576 bytes";
+    let error = "incomplete or malformed response: the response is larger than 1048576 bytes";
     assert_eq!(turn_on(chunks).await, failed(error));
 }
 
 #[tokio::test(start_paused = true)]
 async fn f29_a_text_that_does_not_end_is_cut_off() {
     let chunks = vec![Chunk::Text("word ".repeat(1000)); 1000];
-    let error = "the answer broke off or is malformed: the answer is longer than 1048576 bytes";
+    let error = "incomplete or malformed response: the response is larger than 1048576 bytes";
     assert_eq!(turn_on(chunks).await, failed(error));
 }
 
 #[tokio::test(start_paused = true)]
 async fn f29_an_empty_body_is_a_failure_and_not_an_empty_answer() {
-    let error = "the answer broke off or is malformed: the answer ended before it was complete";
+    let error = "incomplete or malformed response: the response is incomplete";
     assert_eq!(turn_on(Vec::new()).await, failed(error));
 }
 
 #[tokio::test(start_paused = true)]
 async fn f29_a_reply_that_breaks_off_after_its_text_is_never_an_answer() {
     let chunks = vec![Chunk::Text("The answer is".to_owned())];
-    let error = "the answer broke off or is malformed: the answer ended before it was complete";
+    let error = "incomplete or malformed response: the response is incomplete";
     assert_eq!(turn_on(chunks).await, failed(error));
 }

@@ -66,7 +66,7 @@ async fn s31_the_same_id_with_another_body_is_refused() {
     assert_eq!(reused, EngineError::CommandReused { id: CommandId::new("c1").unwrap() });
     assert_eq!(
         reused.to_string(),
-        "command cmd_c1 was used before with other content; give the new command an id of its own"
+        "command id cmd_c1 was already used with other content; use a new id"
     );
     assert_eq!(session.state().await.unwrap(), before);
     engine.shutdown().await;
@@ -209,9 +209,9 @@ async fn bad_input_is_refused_with_what_to_do_and_changes_nothing() {
     let before = session.state().await.unwrap();
     let long = "x".repeat(256 * 1024 + 1);
     let refusals = [
-        ("", "the message is empty; say something, or continue the round without a message"),
-        (" \n\t", "the message is empty; say something, or continue the round without a message"),
-        (&long, "the message may have 262144 bytes at most, not 262145"),
+        ("", "the message is empty; send a text, or continue without a message"),
+        (" \n\t", "the message is empty; send a text, or continue without a message"),
+        (&long, "the message has 262145 bytes; the limit is 262144"),
     ];
     for (text, why) in refusals {
         let refused = session.command(say(session.id(), "m1", text), None).await.unwrap_err();
@@ -231,7 +231,7 @@ async fn bad_input_is_refused_with_what_to_do_and_changes_nothing() {
     assert_eq!(unknown.state().await.err(), Some(not_found));
     assert_eq!(
         unknown.state().await.err().unwrap().to_string(),
-        "session ses_nowhere was not found; list the sessions to see which there are"
+        "session ses_nowhere was not found; list the sessions to find its id"
     );
 
     session.command(Command::Complete { reason: "over".to_owned() }, None).await.unwrap();
@@ -268,24 +268,27 @@ async fn what_an_opening_lacks_is_named_and_no_session_is_left_behind() {
     let openings = [
         (
             opening(vec![stranger], Settings::default()),
-            "there is no model \"gpt-9\"; registered: scripted",
+            "unknown model \"gpt-9\"; registered: scripted",
         ),
         (
             opening(vec![armed("Ann", [tool])], Settings::default()),
-            "there is no tool \"search\"; registered: pay",
+            "unknown tool \"search\"; registered: pay",
         ),
         (
             opening(
                 vec![armed("Ann", [ToolDecl::handler("pay", Effect::Pure)])],
                 Settings::default(),
             ),
-            "Ann declares tool \"pay\" as safer to repeat than the tool says; declare its own effect class",
+            "Ann declares tool \"pay\" as safer to repeat than the tool itself does; use the tool's effect class",
         ),
         (
             opening(vec![agent("Ann"), agent("Ann")], Settings::default()),
-            "agent agt_ann takes part twice; give each its own name",
+            "duplicate agent agt_ann; give each agent its own name",
         ),
-        (opening(Vec::new(), Settings::default()), "a session has 1 to 64 agents, this one has 0"),
+        (
+            opening(Vec::new(), Settings::default()),
+            "a session needs 1 to 64 agents; this one has 0",
+        ),
         (opening(vec![agent("Ann")], seated), "agent agt_bob is not in this session"),
         (opening(vec![agent("Ann")], none), "rounds must be at least 1"),
     ];

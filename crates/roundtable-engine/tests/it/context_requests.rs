@@ -99,7 +99,7 @@ async fn r000_7_r000_8_going_on_without_answers_is_refused_with_the_exact_text()
              - [{}] (agt_ann): the price\n\
              - [{}] (agt_ann): the date\n\
              \n\
-             Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.",
+             Answer these requests, then continue the session.",
             requests[0].id, requests[2].id
         )
     );
@@ -231,7 +231,7 @@ async fn r000_16_every_request_is_its_own_agents_however_many_ask_at_once() {
         assert_eq!(requests.len(), 16);
         for request in requests {
             assert_eq!(request.query.split(' ').next().unwrap(), request.agent.suffix());
-            assert!(ids.insert(request.id), "an id of its own");
+            assert!(ids.insert(request.id), "use a new id");
         }
     }
     engine.shutdown().await;
@@ -286,7 +286,7 @@ async fn f25_of_two_racing_answers_the_first_one_is_recorded_and_the_other_chang
     let warnings: Vec<String> = requests
         .iter()
         .map(|request| {
-            let why = "was answered before, and differently; the first answer counts, this one is ignored";
+            let why = "already has a different answer; this one is ignored";
             format!("{} {why}", request.id)
         })
         .collect();
@@ -315,7 +315,7 @@ async fn f25_an_answer_to_what_was_never_asked_is_named_in_the_warnings() {
     let stranger = ContextRequestId::new("stranger").unwrap();
     let answers = vec![ContextResult::found(stranger, "yes"), found(&requests[0], "9 euros")];
     let receipt = session.command(Command::Provide(answers), None).await.unwrap();
-    assert_eq!(receipt.warnings, ["ctx_stranger was never requested here; it is ignored"]);
+    assert_eq!(receipt.warnings, ["unknown request ctx_stranger; the answer is ignored"]);
     assert_eq!(session.state().await.unwrap().requests, requests[1..]);
     engine.shutdown().await;
 }
@@ -327,10 +327,10 @@ async fn f26_answers_that_are_too_many_or_too_long_are_refused_and_change_nothin
     let (session, requests) = asked(&engine).await;
     let many = vec![found(&requests[0], "yes"); 100_000];
     let error = refused(&session, [many, vec![found(&requests[2], "yes")]].concat()).await;
-    assert_eq!(error.to_string(), "100001 results were sent; at most 1024 are taken at once");
+    assert_eq!(error.to_string(), "too many results (100001); send at most 1024 at once");
     let long = "x".repeat(300 * 1024);
     let error = refused(&session, vec![found(&requests[0], &long), found(&requests[2], "")]).await;
-    assert_eq!(error.to_string(), "the results together may have 262144 bytes at most, not 307200");
+    assert_eq!(error.to_string(), "the total of the results has 307200 bytes; the limit is 262144");
     engine.shutdown().await;
 }
 

@@ -91,8 +91,8 @@ async fn a_round_in_which_nobody_can_answer_has_failed() {
     let engine = kit.start().await;
     let (session, events) = one_round(&engine, vec![agent("Ann"), agent("Bob")]).await;
     let ends: Vec<_> = turn_ends(&events).into_iter().map(|(_, end)| end).collect();
-    let auth = "the provider refused the key: as the script says";
-    assert_eq!(ends, [failed(auth), failed("the provider did not answer in time")]);
+    let auth = "the provider rejected the API key: as the script says";
+    assert_eq!(ends, [failed(auth), failed("the request to the provider timed out")]);
     assert_eq!(round_ends(&events), [RoundOutcome::Failed]);
     assert_eq!(session.state().await.unwrap().rounds_completed, 0);
     engine.shutdown().await;

@@ -69,10 +69,7 @@ async fn a_fork_that_cannot_be_is_refused_and_leaves_no_session() {
     let (session, ends) = told(&engine).await;
     let nowhere = Origin { session: SessionId::new("nowhere").unwrap(), seq: Seq(1) };
     let refusals = [
-        (
-            origin(&session, Seq(ends[0].0 - 1)),
-            "a fork starts where a round has closed; choose the end of a round",
-        ),
+        (origin(&session, Seq(ends[0].0 - 1)), "a fork must start at the end of a round"),
         (origin(&session, Seq(1000)), "has no event 1000"),
         (nowhere, "session ses_nowhere has no event 1"),
     ];
@@ -83,7 +80,7 @@ async fn a_fork_that_cannot_be_is_refused_and_leaves_no_session() {
     }
     let stranger = roundtable_core::agent::Agent { model: "gpt-9".to_owned(), ..agent("Bob") };
     let refused = engine.fork(origin(&session, ends[0]), Some(vec![stranger])).await.err().unwrap();
-    assert_eq!(refused.to_string(), "there is no model \"gpt-9\"; registered: scripted");
+    assert_eq!(refused.to_string(), "unknown model \"gpt-9\"; registered: scripted");
     assert_eq!(engine.parts().store.directory.list(10).await.unwrap().len(), 1);
     engine.shutdown().await;
 }

@@ -202,7 +202,10 @@ async fn nesting_ends_at_the_depth_that_the_settings_allow() {
     session.command(say(session.id(), "m1", "Go."), None).await.unwrap();
     let events = rounds(&session, 1).await;
     assert_eq!(count(&events, "turn_started"), 3);
-    assert_eq!(tool_results(&events)[0], ToolResult::failed("turns may nest 3 deep at most"));
+    assert_eq!(
+        tool_results(&events)[0],
+        ToolResult::failed("turns can be nested at most 3 levels deep")
+    );
     assert!(turn_ends(&events).iter().all(|(_, end)| *end == TurnOutcome::Answered));
     engine.shutdown().await;
 }
@@ -346,7 +349,9 @@ async fn a_bus_of_another_session_is_refused() {
     let (_, events) = one_round(&engine, vec![ann]).await;
     assert_eq!(
         tool_results(&events),
-        [ToolResult::ok("the event bus belongs to another session; pass on the context's own")]
+        [ToolResult::ok(
+            "the event bus belongs to another session; use the one of the tool context"
+        )]
     );
     engine.shutdown().await;
 }

@@ -49,7 +49,7 @@ impl Faults for Poison {
     }
 }
 
-const WHY: &str = "it failed 3 times within 10 minutes, at last with: no such seat in …";
+const WHY: &str = "it failed 3 times within 10 minutes; last error: no such seat in …";
 
 async fn start() -> (Kit, Arc<Poison>, Engine) {
     let mut kit = Kit::new(Script::default().voice("ann", [Reply::text("Well.")]));

@@ -118,7 +118,7 @@ async fn commands_during_a_drain_are_told_to_come_back() {
     assert_eq!(session.state().await.err(), Some(EngineError::Stopping));
     assert_eq!(
         EngineError::Stopping.to_string(),
-        "the engine is stopping; send it again when it is back"
+        "the engine is stopping; retry when it is running again"
     );
     assert_eq!(kinds(&log(&kit, &session)).last().unwrap(), "round_closed");
 }

@@ -62,10 +62,7 @@ async fn f23_a_position_beyond_the_end_is_a_typed_error() {
     assert_eq!(beyond, EngineError::BeyondEnd { from: Seq(head.0 + 2), head });
     assert_eq!(
         beyond.to_string(),
-        format!(
-            "event {} does not exist yet; the last one is {head}, so read from there",
-            head.0 + 2
-        )
+        format!("event {} does not exist yet; the last event is {head}", head.0 + 2)
     );
     engine.shutdown().await;
 }

@@ -42,7 +42,7 @@ async fn told(tool: FnTool, arguments: Value) -> ToolResult {
 async fn an_unknown_tool_is_a_failed_result_that_names_the_known_ones() {
     let tool = FnTool::echo("other");
     let result = told(tool, json!({})).await;
-    assert_eq!(result, ToolResult::failed("there is no tool \"act\"; there are: other"));
+    assert_eq!(result, ToolResult::failed("unknown tool \"act\"; available: other"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,7 +55,7 @@ async fn arguments_that_do_not_fit_the_schema_never_reach_the_handler() {
     });
     let result = told(tool.schema(schema), json!({ "amount": "much" })).await;
     assert!(!result.success);
-    let text = "the arguments of act do not fit its schema: at \"/amount\": \"much\" is not of type \"integer\"";
+    let text = "the arguments of act do not match its schema: at \"/amount\": \"much\" is not of type \"integer\"";
     assert_eq!(result.message, text);
 }
 
@@ -117,7 +117,7 @@ async fn an_effectful_call_that_was_cut_off_becomes_a_question_and_is_refused_un
     assert_eq!(question.priority, Priority::Required);
     assert!(matches!(question.about, About::Outcome { .. }));
     let refused = format!(
-        "not run: an equal call of pay may have taken effect already, and nobody knows yet ({}); wait for the answer",
+        "not run: an equal call of pay may already have taken effect ({}); wait for the answer",
         question.id
     );
     assert_eq!(
@@ -156,7 +156,10 @@ async fn an_effectful_call_that_panicked_is_unknown_too() {
     let (session, events) = one_round(&engine, vec![ann]).await;
     let request = requests(&events).remove(0);
     assert_eq!(tool_outcomes(&events), [ToolOutcome::Unknown { request: request.id.clone() }]);
-    assert_eq!(request.reason, "It started, and pay panicked; it must not be repeated by guess.");
+    assert_eq!(
+        request.reason,
+        "The call started, and pay panicked. Do not repeat it without knowing its outcome."
+    );
     assert_eq!(session.state().await.unwrap().requests, [request]);
     engine.shutdown().await;
 }

@@ -136,7 +136,7 @@ fn sides<R: Read + Seek>(
 ) -> Result<[usize; 2], TensorError> {
     let wrong = |what: &str| TensorError::Tensor { name: name.to_owned(), what: what.to_owned() };
     let shape = tensors.shape(name).ok_or_else(|| wrong("is missing"))?;
-    let shape = <[u64; 2]>::try_from(shape).map_err(|_| wrong("is no matrix"))?;
+    let shape = <[u64; 2]>::try_from(shape).map_err(|_| wrong("is not a matrix"))?;
     let fits = shape.iter().zip(most).all(|(side, most)| (1..=most).contains(side));
     if !fits {
         return Err(wrong("has an impossible size"));

@@ -16,10 +16,10 @@ const PIECE: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 pub enum TensorError {
     /// The file cannot be read.
-    #[error("it cannot be read: {0}")]
+    #[error("read error: {0}")]
     Io(#[from] std::io::Error),
     /// It is not in this format, or it is damaged.
-    #[error("it is no safetensors file, or a damaged one: {0}")]
+    #[error("invalid or damaged safetensors file: {0}")]
     Malformed(String),
     /// A tensor is missing, or not as it should be.
     #[error("tensor {name} {what}")]
@@ -88,7 +88,7 @@ impl<R: Read + Seek> Tensors<R> {
             return Err(wrong("is missing".to_owned()));
         };
         if entry.dtype != "F32" {
-            return Err(wrong("holds no numbers of 32 bits".to_owned()));
+            return Err(wrong("does not contain 32-bit numbers".to_owned()));
         }
         let wanted: Vec<u64> = shape.iter().map(|side| *side as u64).collect();
         if entry.shape != wanted {
@@ -98,7 +98,7 @@ impl<R: Read + Seek> Tensors<R> {
         let [from, to] = entry.data_offsets;
         let inside = to <= self.bytes && to.checked_sub(from) == count;
         let count = count.filter(|_| inside).and_then(|bytes| usize::try_from(bytes / 4).ok());
-        let count = count.ok_or_else(|| wrong("lies outside of the file".to_owned()))?;
+        let count = count.ok_or_else(|| wrong("is outside of the file".to_owned()))?;
         self.source.seek(SeekFrom::Start(self.start + from))?;
         Ok(read_numbers(&mut self.source, count)?)
     }
@@ -152,17 +152,17 @@ mod tests {
                 format!(r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{place}}}}}"#);
             take(&file(&entry, &[0; 8]), &[2]).unwrap_err()
         };
-        assert_eq!(header("F32", "[2]", "[0,9]"), "tensor a lies outside of the file");
-        assert_eq!(header("F32", "[2]", "[8,0]"), "tensor a lies outside of the file");
-        assert_eq!(header("F32", "[2]", "[1,9]"), "tensor a lies outside of the file");
-        assert_eq!(header("F16", "[2]", "[0,8]"), "tensor a holds no numbers of 32 bits");
-        assert!(header("F32", "[-2]", "[0,8]").contains("damaged one: its header"));
+        assert_eq!(header("F32", "[2]", "[0,9]"), "tensor a is outside of the file");
+        assert_eq!(header("F32", "[2]", "[8,0]"), "tensor a is outside of the file");
+        assert_eq!(header("F32", "[2]", "[1,9]"), "tensor a is outside of the file");
+        assert_eq!(header("F16", "[2]", "[0,8]"), "tensor a does not contain 32-bit numbers");
+        assert!(header("F32", "[-2]", "[0,8]").contains("damaged safetensors file: its header"));
         let huge = format!(
             r#"{{"a":{{"dtype":"F32","shape":[{0},{0}],"data_offsets":[0,8]}}}}"#,
             u64::MAX
         );
         let huge = take(&file(&huge, &[0; 8]), &[usize::MAX, usize::MAX]);
-        assert_eq!(huge.unwrap_err(), "tensor a lies outside of the file");
+        assert_eq!(huge.unwrap_err(), "tensor a is outside of the file");
         assert_eq!(take(&file("{}", &[]), &[2]).unwrap_err(), "tensor a is missing");
         let endless = u64::MAX.to_le_bytes();
         assert!(take(&endless, &[2]).unwrap_err().ends_with("its header is longer than the file"));

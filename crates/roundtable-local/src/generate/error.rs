@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StartError {
     /// Too many wait already.
-    #[error("the local model is busy: {waiting} requests wait already; try again later")]
+    #[error("the local model is busy: {waiting} requests are queued; try again later")]
     Busy {
         /// How many wait.
         waiting: usize,
@@ -17,7 +17,9 @@ pub enum StartError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GenerateError {
     /// The prompt leaves no room for an answer.
-    #[error("the prompt has {tokens} tokens, and prompt and answer may have {limit}; shorten it")]
+    #[error(
+        "the prompt has {tokens} tokens; the limit for prompt and answer is {limit}. Shorten it"
+    )]
     TooLong {
         /// How many it has, at least.
         tokens: usize,
@@ -25,7 +27,7 @@ pub enum GenerateError {
         limit: usize,
     },
     /// The shortest answer that the mask allows does not fit.
-    #[error("the shortest answer needs up to {needed} tokens, {allowed} are allowed; allow more")]
+    #[error("the shortest answer needs up to {needed} tokens; the limit is {allowed}. Raise it")]
     NoRoom {
         /// How many it needs at most.
         needed: usize,
@@ -33,9 +35,9 @@ pub enum GenerateError {
         allowed: usize,
     },
     /// The model has no tokens to write any answer that the mask allows.
-    #[error("the model cannot write any of the allowed answers; use other characters")]
+    #[error("the model cannot generate any of the allowed answers; use other characters")]
     Unwritable,
     /// The thread that worked on it stopped in the middle.
-    #[error("the local model stopped in the middle of the answer; this is a bug, try again")]
+    #[error("the local model stopped in the middle of the answer; this is a bug. Try again")]
     Broken,
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// It cannot be opened.
-    #[error("cannot open the weights {}: {source}; fetch them, or name a file that exists", path.display())]
+    #[error("cannot open the weights {}: {source}; fetch them, or set the path of an existing file", path.display())]
     Open {
         /// Which file.
         path: PathBuf,
@@ -21,8 +21,8 @@ pub enum LoadError {
     Read(#[from] io::Error),
     /// It is not the file that this program was tested with.
     #[error(
-        "the weights have the hash {found}, expected is {expected}; fetch them again, or allow \
-         weights of any hash if you brought them yourself"
+        "the weights have the hash {found}, expected {expected}; fetch them again, or allow any \
+         hash for your own file"
     )]
     Digest {
         /// The SHA-256 of the known file.
@@ -34,13 +34,13 @@ pub enum LoadError {
     #[error("this is not a GGUF file: it does not begin with the letters GGUF")]
     NotGguf,
     /// Another version of the format.
-    #[error("version {0} of the GGUF format is not known; versions 2 and 3 are")]
+    #[error("unsupported GGUF version {0}; versions 2 and 3 are supported")]
     Version(u32),
     /// It ends too early.
     #[error("the file ends inside of {0}; it is damaged, fetch it again")]
     Truncated(String),
     /// It asks for more than is sensible.
-    #[error("{what} would need {size} bytes, at most {limit} are allowed; the file is damaged")]
+    #[error("{what} would need {size} bytes; the limit is {limit}. The file is damaged")]
     TooLarge {
         /// What is too large.
         what: String,
@@ -50,7 +50,7 @@ pub enum LoadError {
         limit: u64,
     },
     /// Something in it makes no sense.
-    #[error("{what} {why}; the file is damaged, or of a kind that is not supported")]
+    #[error("{what} {why}; the file is damaged or not supported")]
     Malformed {
         /// What it is about.
         what: String,
@@ -61,7 +61,7 @@ pub enum LoadError {
     #[error("cannot start a thread for the local model: {0}")]
     Thread(io::Error),
     /// Something that is needed is not in it.
-    #[error("{0} is missing; the file is damaged, or of a kind that is not supported")]
+    #[error("{0} is missing; the file is damaged or not supported")]
     Missing(String),
 }
 

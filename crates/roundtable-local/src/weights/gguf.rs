@@ -66,7 +66,7 @@ impl<R: Read + Seek> Gguf<R> {
         for entry in entries {
             let tensor = entry.place(start, length)?;
             if tensors.insert(entry.name.clone(), tensor).is_some() {
-                return Err(LoadError::malformed(entry.name, "is there twice"));
+                return Err(LoadError::malformed(entry.name, "is a duplicate"));
             }
         }
         Ok(Self { source, metadata, tensors })
@@ -106,7 +106,7 @@ impl<R: Read + Seek> Gguf<R> {
         match self.find(key) {
             None => Err(LoadError::missing(key)),
             Some(Value::Text(text)) => Ok(text),
-            Some(_) => Err(LoadError::malformed(key, "is not a text")),
+            Some(_) => Err(LoadError::malformed(key, "is not a string")),
         }
     }
 
@@ -115,7 +115,7 @@ impl<R: Read + Seek> Gguf<R> {
         match self.find(key) {
             None => Err(LoadError::missing(key)),
             Some(Value::Texts(texts)) => Ok(texts),
-            Some(_) => Err(LoadError::malformed(key, "is not a list of texts")),
+            Some(_) => Err(LoadError::malformed(key, "is not a list of strings")),
         }
     }
 
@@ -158,7 +158,7 @@ impl<R: Read + Seek> Gguf<R> {
             Format::Q4_1 => (Matrix::q4_1(rows, width), Q4_1_BYTES),
             Format::Q8_0 => (Matrix::q8_0(rows, width), Q8_0_BYTES),
             other => {
-                let why = format!("is {other:?}; quantise it to Q4_1 or Q8_0");
+                let why = format!("is {other:?}; quantize it to Q4_1 or Q8_0");
                 return Err(LoadError::malformed(name, why));
             }
         };
@@ -202,7 +202,7 @@ impl<R: Read + Seek> Gguf<R> {
 }
 
 fn beginning<R: Read>(cursor: &mut Cursor<R>) -> Result<(u64, u64), LoadError> {
-    if cursor.array("the first letters").ok() != Some(*b"GGUF") {
+    if cursor.array("the magic number").ok() != Some(*b"GGUF") {
         return Err(LoadError::NotGguf);
     }
     match cursor.u32("the version")? {

@@ -24,7 +24,7 @@ const BUILTIN: &str = include_str!("vendors.toml");
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
     /// No vendor has this name.
-    #[error("no vendor is called \"{name}\"{}", hint(.nearest))]
+    #[error("unknown vendor \"{name}\"{}", hint(.nearest))]
     UnknownVendor {
         /// The name.
         name: String,
@@ -32,10 +32,10 @@ pub enum CatalogError {
         nearest: Option<String>,
     },
     /// A model is `vendor/name`.
-    #[error("\"{0}\" names no model; write it as vendor/model, like anthropic/claude-sonnet-4-5")]
+    #[error("invalid model \"{0}\"; use vendor/model, like anthropic/claude-sonnet-4-5")]
     NotAModel(String),
     /// The vendor wants a key.
-    #[error("{vendor} needs a key; set {}", .variables.join(" or "))]
+    #[error("{vendor} needs an API key; set {}", .variables.join(" or "))]
     NoKey {
         /// The vendor.
         vendor: String,
@@ -43,7 +43,7 @@ pub enum CatalogError {
         variables: Vec<String>,
     },
     /// A vendor was named without a model, and it has no usual one.
-    #[error("\"{vendor}\" has no default model; write {vendor}/MODEL{}", or_variables(.variables))]
+    #[error("\"{vendor}\" has no default model; use {vendor}/MODEL{}", or_variables(.variables))]
     NoModel {
         /// The vendor.
         vendor: String,
@@ -57,7 +57,7 @@ pub enum CatalogError {
         variables: Vec<String>,
     },
     /// The vendor is wherever its user runs it.
-    #[error("{vendor} needs an address{}", or_variables(.variables))]
+    #[error("{vendor} needs a URL{}", or_variables(.variables))]
     NoAddress {
         /// The vendor.
         vendor: String,
@@ -65,7 +65,7 @@ pub enum CatalogError {
         variables: Vec<String>,
     },
     /// The address cannot be used.
-    #[error("the address of {vendor} cannot be used: {reason}")]
+    #[error("invalid URL of {vendor}: {reason}")]
     BadAddress {
         /// The vendor.
         vendor: String,
@@ -73,7 +73,7 @@ pub enum CatalogError {
         reason: String,
     },
     /// A header cannot be sent.
-    #[error("the header \"{header}\" for {vendor} cannot be sent: {reason}")]
+    #[error("invalid header \"{header}\" for {vendor}: {reason}")]
     BadHeader {
         /// The vendor.
         vendor: String,
@@ -83,7 +83,7 @@ pub enum CatalogError {
         reason: &'static str,
     },
     /// The catalog's text makes no sense.
-    #[error("the catalog makes no sense: {0}")]
+    #[error("invalid catalog: {0}")]
     Malformed(String),
     /// No connections can be made.
     #[error(transparent)]
@@ -286,9 +286,9 @@ fn headers(vendor: &str, said: &BTreeMap<String, Secret>) -> Result<HeaderMap, C
             reason,
         };
         let name = HeaderName::from_bytes(header.as_bytes());
-        let name = name.map_err(|_| bad("no header can be called that"))?;
+        let name = name.map_err(|_| bad("invalid header name"))?;
         let value = HeaderValue::from_str(value.reveal());
-        let mut value = value.map_err(|_| bad("its value has characters that none can have"))?;
+        let mut value = value.map_err(|_| bad("invalid characters in the value"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

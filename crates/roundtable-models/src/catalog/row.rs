@@ -187,10 +187,10 @@ impl Vendor {
         }
         // They would show up wherever the address does.
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("it holds a name or a password; give the key as a key"));
+            return Err(bad("it contains a user name or a password; set the key separately"));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("it has a \"?\" or a \"#\""));
+            return Err(bad("it contains \"?\" or \"#\""));
         }
         Ok(address)
     }

@@ -17,13 +17,13 @@ use super::{Caps, chain};
 /// Why a body cannot be read on.
 #[derive(Debug, thiserror::Error)]
 enum BodyError {
-    #[error("the provider did not answer in time")]
+    #[error("the request to the provider timed out")]
     Late,
-    #[error("an event is longer than {0} bytes")]
+    #[error("an event is larger than {0} bytes")]
     Event(usize),
-    #[error("the answer is longer than {0} bytes")]
+    #[error("the response is larger than {0} bytes")]
     Total(usize),
-    #[error("the connection broke: {0}")]
+    #[error("the connection was interrupted: {0}")]
     Reset(String),
 }
 
@@ -109,7 +109,7 @@ impl Held {
 
 fn meaning(error: &sse_stream::Error) -> ModelError {
     let sse_stream::Error::Body(cause) = error else {
-        return ModelError::Broken(format!("the stream makes no sense: {error}"));
+        return ModelError::Broken(format!("invalid event stream: {error}"));
     };
     match cause.downcast_ref::<BodyError>() {
         Some(BodyError::Late) => ModelError::Timeout,

@@ -13,13 +13,13 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     /// The machine's certificates cannot be used.
-    #[error("no secure connection can be made: {0}")]
+    #[error("TLS is not available: {0}")]
     Tls(String),
     /// The model's address is none.
-    #[error("the address is not valid: {0}")]
+    #[error("invalid URL: {0}")]
     Address(String),
     /// The proxy's address is none.
-    #[error("the proxy's address is not valid: {0}")]
+    #[error("invalid proxy URL: {0}")]
     Proxy(String),
 }
 

@@ -81,9 +81,8 @@ impl Target {
             Auth::XApiKey => ("x-api-key", key.reveal().to_owned()),
             Auth::XGoogApiKey => ("x-goog-api-key", key.reveal().to_owned()),
         };
-        let mut value = HeaderValue::from_str(&text).map_err(|_| {
-            ModelError::Auth("the key has characters that no key can have".to_owned())
-        })?;
+        let mut value = HeaderValue::from_str(&text)
+            .map_err(|_| ModelError::Auth("the API key contains invalid characters".to_owned()))?;
         value.set_sensitive(true);
         Ok(Some((name, value)))
     }

@@ -84,7 +84,7 @@ impl Reading {
             self.shape(chunk)?;
         }
         if self.over && self.ready.is_empty() {
-            return Err(ModelError::Broken("the answer has no end".to_owned()));
+            return Err(ModelError::Broken("the response has no end".to_owned()));
         }
         Ok(())
     }

@@ -68,6 +68,10 @@ impl Embedder for HashedEmbedder {
         &self.space
     }
 
+    fn is_semantic(&self) -> bool {
+        false
+    }
+
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         Ok(texts.iter().map(|text| Self::vector(text)).collect())
     }

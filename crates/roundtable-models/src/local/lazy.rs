@@ -66,6 +66,10 @@ impl Embedder for LazyEmbedder {
         &self.space
     }
 
+    fn is_semantic(&self) -> bool {
+        !self.is_hashed()
+    }
+
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedderError> {
         match &self.source {
             Source::Hashed(hashed) => hashed.embed(texts).await,

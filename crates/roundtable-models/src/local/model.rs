@@ -20,9 +20,9 @@ use super::cut::Cut;
 use super::data::Plan;
 
 /// What people should know of its answers.
-pub const NOTICE: &str = "This is a small demonstration model that runs on this machine: fluent, \
-    and not to be relied on. For a better one set a vendor's key, such as ANTHROPIC_API_KEY or \
-    OPENAI_API_KEY, or start Ollama and say --model ollama/MODEL.";
+pub const NOTICE: &str = "Demo model: do not rely on its answers. It is a small model that runs \
+    on this machine. For better answers, set an API key such as ANTHROPIC_API_KEY or \
+    OPENAI_API_KEY, or use a model of Ollama.";
 
 /// How many tokens a prompt and its answer may have together.
 const WINDOW: usize = 8_192;
@@ -165,13 +165,13 @@ fn plan_for(output: &OutputSchema) -> Result<Plan, ModelError> {
             output.name
         ))
     };
-    let plan = Plan::of(&output.schema).ok_or_else(|| refused("the schema is too involved"))?;
+    let plan = Plan::of(&output.schema).ok_or_else(|| refused("the schema is too complex"))?;
     // Whatever the text is, the value has to fit.
     let sample = plan.fill("The way I see it, this is a sentence. And this is another.");
     match jsonschema::validator_for(&output.schema) {
-        Err(error) => Err(refused(&format!("the schema is not valid: {error}"))),
+        Err(error) => Err(refused(&format!("invalid schema: {error}"))),
         Ok(validator) if validator.is_valid(&sample) => Ok(plan),
-        Ok(_) => Err(refused("no rule meets its schema; a larger model does")),
+        Ok(_) => Err(refused("the schema is too complex; use a larger model")),
     }
 }
 
@@ -187,7 +187,7 @@ impl Model for LocalModel {
 
     async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         if matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_)) {
-            let what = "the local model uses no tools; name another model for this agent";
+            let what = "the local model does not support tools; use another model for this agent";
             return Err(ModelError::BadRequest(what.to_owned()));
         }
         let events = self.start(request, plan(request)?)?;

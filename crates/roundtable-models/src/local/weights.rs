@@ -54,13 +54,13 @@ pub const EMBEDDER_FILES: [WeightFile; 3] = [
 #[derive(Debug, thiserror::Error)]
 pub enum WeightError {
     /// It is not there.
-    #[error("{} is not there; `roundtable models fetch` gets it", .path.display())]
+    #[error("{} is not installed; run `roundtable models fetch`", .path.display())]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
     },
     /// It is too long or too short.
-    #[error("{} has {found} bytes instead of {wanted}; `roundtable models fetch` gets it again", .path.display())]
+    #[error("{} has {found} bytes instead of {wanted}; run `roundtable models fetch` again", .path.display())]
     Size {
         /// The file.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum WeightError {
         wanted: u64,
     },
     /// Its content is another one.
-    #[error("{} has another content than it should (SHA-256 {found}); `roundtable models fetch` gets it again", .path.display())]
+    #[error("{} is damaged (SHA-256 {found}); run `roundtable models fetch` again", .path.display())]
     Content {
         /// The file.
         path: PathBuf,
@@ -160,12 +160,12 @@ mod tests {
             let told = ABC.check(path).map_err(|error| error.to_string()).unwrap_err();
             told.replace(&directory.path().display().to_string(), "…")
         };
-        assert_eq!(told(&path), "…/abc is not there; `roundtable models fetch` gets it");
-        assert!(told(directory.path()).starts_with("… is not there"));
+        assert_eq!(told(&path), "…/abc is not installed; run `roundtable models fetch`");
+        assert!(told(directory.path()).starts_with("… is not installed"));
         std::fs::write(&path, "ab").unwrap();
         assert!(told(&path).starts_with("…/abc has 2 bytes instead of 3; "));
         std::fs::write(&path, "abd").unwrap();
-        assert!(told(&path).starts_with("…/abc has another content than it should (SHA-256 "));
+        assert!(told(&path).starts_with("…/abc is damaged (SHA-256 "));
         assert!(ABC.check_size(&path).is_ok(), "its length alone is right");
         std::fs::write(&path, "abc").unwrap();
         assert!(ABC.check(&path).is_ok());

@@ -55,11 +55,11 @@ fn what_models_wrap_around_json_is_taken_off_and_what_fits_becomes_the_reply() {
 fn what_does_not_fit_is_a_broken_answer_with_the_reason() {
     let misfit = vec![text("{\"score\":\"high\"}"), done(StopReason::End)];
     let error = shaped(held(OutputMode::Schema), misfit).unwrap_err();
-    let why = "the answer does not fit its schema: \"high\" is not of type \"integer\"";
+    let why = "the response does not match its schema: \"high\" is not of type \"integer\"";
     assert_eq!(error, ModelError::Broken(why.to_owned()));
     let prose = vec![text("seven"), done(StopReason::End)];
     let error = shaped(held(OutputMode::Schema), prose).unwrap_err();
-    assert_eq!(error, ModelError::Broken("the answer is not JSON".to_owned()));
+    assert_eq!(error, ModelError::Broken("the response is not JSON".to_owned()));
     let cut = vec![text("{\"score\":"), done(StopReason::MaxTokens)];
     assert!(shaped(held(OutputMode::Schema), cut).is_err());
 }

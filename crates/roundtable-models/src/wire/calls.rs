@@ -41,7 +41,9 @@ impl Calls {
         self.seen += 1;
         let limit = self.caps.tool_calls;
         if self.seen > limit {
-            return Err(ModelError::Broken(format!("the answer asks for more than {limit} tools")));
+            return Err(ModelError::Broken(format!(
+                "the response requests more than {limit} tool calls"
+            )));
         }
         Ok(())
     }
@@ -56,7 +58,7 @@ impl Calls {
     pub fn check(&self, bytes: usize) -> Result<(), ModelError> {
         let limit = self.caps.argument_bytes;
         if bytes > limit {
-            return Err(ModelError::Broken(format!("a tool call is longer than {limit} bytes")));
+            return Err(ModelError::Broken(format!("a tool call is larger than {limit} bytes")));
         }
         Ok(())
     }

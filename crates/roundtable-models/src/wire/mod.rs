@@ -191,7 +191,7 @@ fn parse(data: &str) -> Result<Value, ModelError> {
 
 /// The body was over before the answer was.
 fn broke_off() -> ModelError {
-    ModelError::Broken("the answer ended before it was complete".to_owned())
+    ModelError::Broken("the response is incomplete".to_owned())
 }
 
 /// A number of tokens; what is no number counts as none.

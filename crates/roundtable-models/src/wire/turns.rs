@@ -77,9 +77,9 @@ fn joined<'a>(mut texts: impl Iterator<Item = &'a str>, between: &str) -> Cow<'a
     Cow::Owned(all)
 }
 
-const LOST: &str = "No result of this call is known.";
-const PICTURE: &str = "[A picture that this model cannot see.]";
-const GO_ON: &str = "Please go on.";
+const LOST: &str = "The result of this call is unknown.";
+const PICTURE: &str = "[An image that this model cannot read.]";
+const GO_ON: &str = "Please continue.";
 
 /// The messages as turns, and an instruction after them if there is one. There is at least one that
 /// is no instruction; the first of these is something said to the model, and so is the last one.

@@ -22,7 +22,7 @@ fn row(name: &str, vendor: &Vendor, profile: &Profile) -> String {
     let output = match quirks.output {
         OutputMode::Schema => "schema",
         OutputMode::Tool => "tool",
-        OutputMode::Instruction => "told",
+        OutputMode::Instruction => "prompt",
     };
     let back = profile.wire != Wire::OpenaiChat || quirks.reasoning_back.is_some();
     format!(

@@ -116,7 +116,7 @@ async fn f29_an_answer_that_says_nothing_is_a_typed_failure_on_every_wire() {
         }
         let says_nothing: String = end.iter().map(event).collect();
         let error = error_of(model, Answer::events(&says_nothing)).await;
-        assert_eq!(error, broken("the answer is empty"), "{model}");
+        assert_eq!(error, broken("the response is empty"), "{model}");
     }
 }
 
@@ -140,7 +140,7 @@ async fn f29_ten_thousand_tool_calls_are_refused_on_every_wire() {
         let outcome =
             outcome(model, Answer::events(&calls), Timeouts::default(), Caps::default()).await;
         assert!(outcome.0 <= most, "{model}");
-        let why = format!("the answer asks for more than {most} tools");
+        let why = format!("the response requests more than {most} tool calls");
         assert_eq!(outcome.1, broken(why), "{model}");
     }
 }
@@ -149,10 +149,10 @@ async fn f29_ten_thousand_tool_calls_are_refused_on_every_wire() {
 async fn f29_fifty_megabytes_are_refused_long_before_they_are_read_on_every_wire() {
     for Speech { model, text, call, .. } in WIRES {
         let arguments = Answer::events(&event(call(0, &"a".repeat(2 << 20))));
-        let why = format!("a tool call is longer than {} bytes", 1 << 20);
+        let why = format!("a tool call is larger than {} bytes", 1 << 20);
         assert_eq!(error_of(model, arguments).await, broken(why), "{model}");
         let one_event = Answer::Endless("data: ".to_owned() + &"a".repeat(64 << 10));
-        let why = format!("an event is longer than {} bytes", 4 << 20);
+        let why = format!("an event is larger than {} bytes", 4 << 20);
         assert_eq!(error_of(model, one_event).await, broken(why), "{model}");
         let words = Answer::Endless(event(text(&"word ".repeat(1 << 10))));
         // As with the usual cap, only sooner.
@@ -160,7 +160,7 @@ async fn f29_fifty_megabytes_are_refused_long_before_they_are_read_on_every_wire
         let (_, error) = outcome(model, words, Timeouts::default(), caps).await;
         assert_eq!(
             error,
-            broken(format!("the answer is longer than {} bytes", 1 << 20)),
+            broken(format!("the response is larger than {} bytes", 1 << 20)),
             "{model}"
         );
     }
@@ -169,7 +169,7 @@ async fn f29_fifty_megabytes_are_refused_long_before_they_are_read_on_every_wire
 #[tokio::test]
 async fn f29_arguments_that_come_in_pieces_are_held_to_their_size() {
     let piece = "a".repeat(64 << 10);
-    let why = || broken(format!("a tool call is longer than {} bytes", 1 << 20));
+    let why = || broken(format!("a tool call is larger than {} bytes", 1 << 20));
     let chat = event((WIRES[0].call)(0, &piece));
     assert_eq!(error_of(WIRES[0].model, Answer::Endless(chat)).await, why());
     let anthropic = WIRES[2].model;

@@ -51,7 +51,7 @@ impl Crashes {
     pub fn after_death(self) -> Self {
         let takeovers = self.takeovers + 1;
         let parked = (takeovers >= CRASH_LIMIT)
-            .then(|| format!("{takeovers} processes in a row ended while they had it"));
+            .then(|| format!("{takeovers} processes in a row ended while they owned it"));
         Self { takeovers, parked: self.parked.or(parked), ..self }
     }
 
@@ -64,7 +64,7 @@ impl Crashes {
             None => (crash.at, 1),
         };
         let parked = (panics >= CRASH_LIMIT).then(|| {
-            format!("it failed {panics} times within 10 minutes, at last with: {}", crash.message)
+            format!("it failed {panics} times within 10 minutes; last error: {}", crash.message)
         });
         Self { panics, since: Some(since), parked: self.parked.or(parked), takeovers: 0 }
     }
@@ -79,13 +79,15 @@ impl Crashes {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
     /// A living node owns it.
-    #[error("the session is owned by {node}; send the command there, or wait until it lets go")]
+    #[error(
+        "the session is owned by {node}; send the command there, or wait until it releases the lease"
+    )]
     Held {
         /// That node.
         node: NodeId,
     },
     /// Its last owners died before it was under way. It is claimed with [`Leases::claim_alone`].
-    #[error("the last owners of the session died while they loaded it; try again")]
+    #[error("the last owners of the session crashed while loading it; try again")]
     Suspect,
     /// It crashed again and again, and is left alone until someone wants it to go on.
     #[error("the session is parked: {reason}. Continue it to try again")]

@@ -91,19 +91,19 @@ impl Batch<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// Another node has claimed the session since.
-    #[error("another writer has taken the session over (epoch {epoch})")]
+    #[error("another writer has taken over the session (epoch {epoch})")]
     Fenced {
         /// Its epoch.
         epoch: u64,
     },
     /// The head is not where the writer thought.
-    #[error("the log has moved on to {head}")]
+    #[error("the log has advanced to {head}")]
     Conflict {
         /// Where it is.
         head: Seq,
     },
     /// This command is in already.
-    #[error("command {id} is in the log already")]
+    #[error("command {id} is already in the log")]
     Duplicate {
         /// The command.
         id: CommandId,
@@ -119,8 +119,8 @@ pub enum LogError {
     },
     /// Another process holds the write lock of the store for too long. Nothing was written.
     #[error(
-        "another process holds the write lock of the store; nothing was written. Try again; if it \
-         persists, find the process that has the database open in a long transaction and end it"
+        "another process holds the write lock of the store; nothing was written. Retry; if the \
+         error persists, end the process that keeps a long transaction open"
     )]
     Busy,
     /// There is no room for more. Nothing was written.

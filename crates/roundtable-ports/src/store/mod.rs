@@ -5,6 +5,7 @@ mod inbox;
 mod leases;
 mod log;
 mod quota;
+mod search;
 mod vectors;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,10 @@ pub use inbox::{Answered, Inbox, Posted};
 pub use leases::{CRASH_LIMIT, CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 pub use quota::{Allowances, Holdings, Owner, Quotas};
+pub use search::{
+    FoundMessage, MessageFilter, MessageKey, MessageSearch, MessageText, MessageVector,
+    SearchViewer,
+};
 pub use vectors::{FoundVector, NewVector, VectorScope, VectorSearch, Vectors, VectorsError};
 
 /// What running model calls have said so far: overwritable rows, not events.
@@ -125,7 +130,7 @@ pub trait Directory: Send + Sync {
     async fn delete(&self, own: &Ownership) -> Result<bool, LogError>;
 }
 
-/// A place to keep sessions: the eight sides of one backend.
+/// A place to keep sessions: the nine sides of one backend.
 #[derive(Clone)]
 pub struct Store {
     /// The truth.
@@ -144,13 +149,24 @@ pub struct Store {
     pub vectors: Arc<dyn Vectors>,
     /// What sessions spend and hold.
     pub quotas: Arc<dyn Quotas>,
+    /// Where words are.
+    pub messages: Arc<dyn MessageSearch>,
 }
 
 impl Store {
     /// A store whose sides are one and the same thing.
     pub fn of<B>(backend: Arc<B>) -> Self
     where
-        B: SessionLog + Leases + Bell + Drafts + Directory + Inbox + Vectors + Quotas + 'static,
+        B: SessionLog
+            + Leases
+            + Bell
+            + Drafts
+            + Directory
+            + Inbox
+            + Vectors
+            + Quotas
+            + MessageSearch
+            + 'static,
     {
         Self {
             log: backend.clone(),
@@ -160,7 +176,8 @@ impl Store {
             directory: backend.clone(),
             inbox: backend.clone(),
             vectors: backend.clone(),
-            quotas: backend,
+            quotas: backend.clone(),
+            messages: backend,
         }
     }
 }

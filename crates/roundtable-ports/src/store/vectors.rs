@@ -32,7 +32,7 @@ impl VectorScope {
         let parts: Vec<&str> = parts.into_iter().collect();
         let length: usize = parts.iter().map(|part| part.len()).sum();
         if parts.is_empty() || length > LONGEST_SCOPE {
-            let what = format!("a scope needs a part, and {LONGEST_SCOPE} bytes at the most");
+            let what = format!("a scope needs at least one part and at most {LONGEST_SCOPE} bytes");
             return Err(VectorsError::Refused(what));
         }
         // Quoted, so that no part can pretend to be two.
@@ -77,12 +77,12 @@ impl NewVector {
     pub fn check(&self, space: &Space) -> Result<(), VectorsError> {
         let refused = |what: String| Err(VectorsError::Refused(what));
         if self.key.is_empty() || self.key.len() > LONGEST_KEY {
-            return refused(format!("a key has 1 to {LONGEST_KEY} bytes"));
+            return refused(format!("a key must have 1 to {LONGEST_KEY} bytes"));
         }
         json::check(&self.payload)
             .map_err(|error| VectorsError::Refused(format!("a payload is {error}")))?;
         if self.payload.to_string().len() > LONGEST_PAYLOAD {
-            return refused(format!("a payload has {LONGEST_PAYLOAD} bytes at the most"));
+            return refused(format!("a payload can have at most {LONGEST_PAYLOAD} bytes"));
         }
         check_vector(space, &self.vector)
     }
@@ -117,7 +117,8 @@ const LONGEST: f32 = 1e9;
 fn check_vector(space: &Space, vector: &[f32]) -> Result<(), VectorsError> {
     let (found, wanted) = (vector.len(), space.dimension());
     if found != wanted {
-        let what = format!("vectors of {} have {wanted} numbers, not {found}", space.name());
+        let what =
+            format!("vectors of {} must have {wanted} dimensions, not {found}", space.name());
         return Err(VectorsError::Refused(what));
     }
     // Anything that is no number makes the sum none, and no comparison with it is true.
@@ -125,7 +126,7 @@ fn check_vector(space: &Space, vector: &[f32]) -> Result<(), VectorsError> {
     if length < LONGEST {
         return Ok(());
     }
-    Err(VectorsError::Refused("a vector holds numbers, and no huge ones".to_owned()))
+    Err(VectorsError::Refused("a vector must contain finite numbers".to_owned()))
 }
 
 /// A vector that was found.

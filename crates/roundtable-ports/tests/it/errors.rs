@@ -40,7 +40,7 @@ fn only_what_may_pass_is_worth_another_try() {
 #[test]
 fn a_provider_that_asks_for_patience_says_for_how_long() {
     let asked = |retry_after| ModelError::RateLimited { retry_after }.to_string();
-    assert_eq!(asked(None), "the provider asks to slow down");
+    assert_eq!(asked(None), "rate limit of the provider reached");
     let soon = Some(Duration::from_secs(7));
-    assert_eq!(asked(soon), "the provider asks to slow down; try again in 7 s");
+    assert_eq!(asked(soon), "rate limit of the provider reached; retry in 7 s");
 }

@@ -116,7 +116,7 @@ async fn whatever_goes_wrong_is_a_result_for_the_model() {
     assert_eq!(run("bad").await, ToolResult::failed("no paper"));
     assert_eq!(run("worse").await, ToolResult::failed("worse panicked"));
     assert_eq!(run("worst").await, ToolResult::failed("worst panicked"));
-    let unknown = "there is no tool \"better\"; there are: bad, worse, worst";
+    let unknown = "unknown tool \"better\"; available: bad, worse, worst";
     assert_eq!(run("better").await, ToolResult::failed(unknown));
 }
 

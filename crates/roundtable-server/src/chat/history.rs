@@ -22,19 +22,19 @@ const PAGE: usize = 50;
 /// How many events are read at once.
 const READ: u64 = 256;
 
-/// Which messages are listed. Without a cursor, the newest.
+/// Filters and pages of messages. Without a cursor, the newest messages are returned.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct MessagesQuery {
-    /// Only those before this message, by its `seq`.
+    /// Return messages before this `seq`.
     #[schemars(range(min = 1))]
     pub before: Option<u32>,
-    /// Only those after this message, by its `seq`.
+    /// Return messages after this `seq`.
     pub after: Option<u32>,
-    /// Those around this message, by its `seq`, itself included.
+    /// Return messages around this `seq`, including the message itself.
     #[schemars(range(min = 1))]
     pub around: Option<u32>,
-    /// The size of a page.
+    /// Page size.
     #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     pub limit: Option<usize>,
 }
@@ -45,17 +45,17 @@ pub(crate) struct MessagesQuery {
 pub(crate) struct Messages {
     /// Oldest first.
     pub messages: Vec<MessageEntry>,
-    /// Send it as `before` to get the page before; absent when there is none.
+    /// Cursor of the previous page: send it as `before`. Absent on the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u64>")]
     pub before: Option<Seq>,
-    /// Send it as `after` to get the page after; absent when there is none.
+    /// Cursor of the next page: send it as `after`. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u64>")]
     pub after: Option<Seq>,
 }
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MessageRole {
@@ -68,9 +68,9 @@ pub(crate) enum MessageRole {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MessageStatus {
     Completed,
-    /// It was stopped; this is what was said by then.
+    /// The answer was stopped. The text is incomplete.
     Stopped,
-    /// A budget was spent; this is what was said by then.
+    /// The budget was exhausted. The text is incomplete.
     Partial,
     Failed,
 }
@@ -79,25 +79,25 @@ pub(crate) enum MessageStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageEntry {
-    /// Its place in the log, and its cursor.
+    /// Sequence number in the log. It is also the cursor.
     #[schemars(with = "u64")]
     pub seq: Seq,
-    /// Its number in the session.
+    /// Message number in the session.
     pub number: u64,
     pub role: MessageRole,
     pub content: String,
     pub status: MessageStatus,
-    /// Who says it, when a person does.
+    /// Name of the person who sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
-    /// Who says it, when an agent does.
+    /// Id of the agent who sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub agent_id: Option<AgentId>,
     pub round_number: u32,
-    /// Which take of the round it belongs to; more than one is there when the round was run again.
+    /// The take of the round that it belongs to. Regenerating a round adds a take.
     pub take: u32,
-    /// The message that it belongs to.
+    /// Id of the message that started the turn.
     pub message_id: String,
     pub turn_id: String,
     pub at: String,
@@ -110,7 +110,7 @@ pub(super) async fn list(
 ) -> Result<Messages, Problem> {
     let given = [asked.before, asked.after, asked.around];
     if given.iter().flatten().count() > 1 {
-        let what = "before, after and around exclude each other; send one of them";
+        let what = "before, after and around are mutually exclusive; send one of them";
         return Err(Problem::bad_request("invalid", what));
     }
     let limit = asked.limit.unwrap_or(PAGE);

@@ -16,35 +16,35 @@ use crate::quota::Begin;
 use crate::session::Busy;
 use crate::sessions::{Authorized, NewConversation};
 
-/// A message of a person.
+/// A message from a person.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SendRequest {
     /// The message.
     #[schemars(length(min = 1, max = 200000))]
     pub content: String,
-    /// The conversation: an id, or a name of the client's choice. An unknown name opens a conversation;
-    /// without one, a new conversation is opened and the answer names it.
+    /// Conversation id, or a name that the client chooses. An unknown name opens a conversation.
+    /// Without a name, a new conversation is opened and its id is returned.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub conversation_id: Option<String>,
-    /// The id of the message. Sending it again with the same content changes nothing.
+    /// Message id. Sending the same id with the same content again has no effect.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub message_id: Option<String>,
-    /// What the client knows of the message.
+    /// Client metadata.
     #[serde(default)]
     pub metadata: Option<Metadata>,
-    /// What to do while a round is running.
+    /// What to do if a round is running.
     #[serde(default)]
     pub on_busy: Busy,
 }
 
-/// What a client knows of its message.
+/// Client metadata of a message.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Metadata {
-    /// The turn that the message continues. Without one, the message begins a turn of its own.
+    /// The turn that the message continues. Without it, the message starts a new turn.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub turn_id: Option<String>,
@@ -54,21 +54,21 @@ pub(crate) struct Metadata {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Sent {
-    /// The conversation, as the request named it; its session's id if it named none.
+    /// The conversation id of the request, or the session id if the request had none.
     pub conversation_id: String,
     #[schemars(with = "String")]
     pub session_id: SessionId,
-    /// The id that everything carries that the message causes.
+    /// Message id. All events that the message causes carry it.
     pub message_id: String,
     pub turn_id: String,
-    /// Everything that the message causes comes after this event.
+    /// Sequence number of the last event before the message takes effect.
     #[schemars(with = "u64")]
     pub after: Seq,
-    /// The same as a position: read the events with `after` set to it.
+    /// The same as an event position. Pass it as `after` to read the events.
     pub position: String,
-    /// Whether the message opened the conversation.
+    /// Whether this request opened the conversation.
     pub created: bool,
-    /// What was accepted and not used.
+    /// Parts of the request that had no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub warnings: Vec<String>,
@@ -127,19 +127,19 @@ async fn admit<'a>(
     call.app.admit(&owner, Begin::Round).await
 }
 
-/// A message that waits for its round, and what it says instead.
+/// New text for a queued message.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct EditRequest {
     /// The message.
     #[schemars(length(min = 1, max = 64))]
     pub message_id: String,
-    /// What it says instead.
+    /// The new text.
     #[schemars(length(min = 1, max = 200000))]
     pub content: String,
 }
 
-/// A message that waits for its round.
+/// A queued message.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WithdrawRequest {
@@ -148,14 +148,14 @@ pub(crate) struct WithdrawRequest {
     pub message_id: String,
 }
 
-/// A message that was changed.
+/// A changed message.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Changed {
     #[schemars(with = "String")]
     pub session_id: SessionId,
     pub message_id: String,
-    /// The event that has the change.
+    /// Sequence number of the change.
     #[schemars(with = "u64")]
     pub seq: Seq,
 }

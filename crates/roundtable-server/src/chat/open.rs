@@ -10,34 +10,34 @@ use crate::problem::Problem;
 use crate::quota::Begin;
 use crate::sessions::NewConversation;
 
-/// A conversation to be opened.
+/// Request to open a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct OpenRequest {
-    /// A name of the client's choice, within its tenant.
+    /// Name of the conversation, unique within the tenant.
     #[schemars(length(min = 1, max = 64))]
     pub conversation_id: Option<String>,
-    /// The title that lists show. Without one, the conversation is named after its first round.
+    /// Title shown in lists. Without it, a title is generated after the first round.
     #[schemars(length(min = 1, max = 200))]
     pub title: Option<String>,
-    /// Configured agents, by id. The first one is the supervisor and may delegate to the others. Without
-    /// any, the standard team answers.
+    /// Ids of configured agents. The first agent is the supervisor and may delegate to the others.
+    /// Without ids, the standard team answers.
     #[schemars(length(max = 32), inner(length(max = 64)))]
     pub agents: Vec<String>,
 }
 
-/// A conversation that is open.
+/// An open conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OpenedConversation {
-    /// The conversation, as the request named it; its session's id if it named none.
+    /// The conversation id of the request, or the session id if the request had none.
     pub conversation_id: String,
     #[schemars(with = "String")]
     pub session_id: SessionId,
     pub title: String,
-    /// Whether the request opened it; otherwise it was open already.
+    /// Whether this request opened it. False if it was already open.
     pub created: bool,
-    /// The last event of the conversation.
+    /// Sequence number of the last event.
     #[schemars(with = "u64")]
     pub seq: Seq,
 }
@@ -46,7 +46,7 @@ pub(super) async fn open(call: Call, asked: OpenRequest) -> Result<OpenedConvers
     let (sessions, caller) = (&call.app.sessions, &call.principal);
     let name = asked.conversation_id;
     if name.as_deref().is_some_and(|name| name.starts_with(SessionId::PREFIX)) {
-        let what = "a name of your choice cannot begin with \"ses_\", which ids begin with";
+        let what = "a conversation name cannot begin with \"ses_\", the prefix of session ids";
         return Err(Problem::bad_request("invalid", what));
     }
     let request = call.key.as_ref().map(|key| key.text());

@@ -10,25 +10,25 @@ use crate::operation::{Call, Nothing};
 use crate::problem::Problem;
 use crate::sessions::Authorized;
 
-/// The answers of a conversation that are being given.
+/// The running answers of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Streams {
     #[schemars(with = "String")]
     pub session_id: SessionId,
-    /// Empty when nobody answers just now.
+    /// Empty if no agent is answering.
     pub streams: Vec<Stream>,
 }
 
-/// An answer that is being given.
+/// A running answer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stream {
-    /// The id that its chunks carry.
+    /// Stream id. All chunks of the answer carry it.
     pub stream_id: String,
-    /// Its text so far.
+    /// The text so far.
     pub content: String,
-    /// The event that began it.
+    /// Sequence number of the event that started it.
     #[schemars(with = "u64")]
     pub since: Seq,
 }

@@ -39,8 +39,8 @@ impl<'a> By<'a> {
 }
 
 /// What a caller is told whose input was not used, because the answer to an earlier call came first.
-const UNUSED: &str = "The round that you asked for had failed already; this is its result. \
-    focusQuestion, contextResults and budget of this call were not used: send them again.";
+const UNUSED: &str = "The requested round had already failed; this is its result. focusQuestion, \
+    contextResults and budget of this call were not used; send them again.";
 
 /// How long a note that a round was delivered is waited for. It is stored later, if it has to wait.
 const NOTED_WITHIN: Duration = Duration::from_secs(1);
@@ -63,7 +63,7 @@ pub(crate) async fn start(call: Call, asked: StartRequest) -> Result<RoundAnswer
     answer(app, &debate, 1, within.as_mut(), by, Vec::new()).await
 }
 
-/// What a debate would cost. Nothing is started or stored.
+/// Estimate the cost of a debate without starting or storing anything.
 pub(crate) async fn quote(call: Call, asked: StartRequest) -> Result<QuoteAnswer, Problem> {
     Ok(QuoteAnswer::of(prepare(&call, asked)?.quote()?))
 }
@@ -186,7 +186,7 @@ async fn check_focus(
     if round.outcome.is_none() {
         return Err(Reject::Busy { round: number }.into());
     }
-    Ok(Some(format!("round {number} exists already; focusQuestion was not used")))
+    Ok(Some(format!("round {number} already exists; focusQuestion was not used")))
 }
 
 /// What is said of fields that a contribution does not need.
@@ -232,10 +232,10 @@ fn still_reads(app: &App, watch: &dyn Watch) -> bool {
 async fn bring(debate: &Debate, token: &str, contribution: Option<&str>) -> Result<u32, Problem> {
     let refuse = |what: &str| Err(Problem::bad_request("invalid", what));
     let Some(contribution) = contribution.filter(|text| !text.trim().is_empty()) else {
-        return refuse("contribution is what you answer to the turn's prompt; it cannot be empty");
+        return refuse("contribution is empty; send your answer to turn.prompt");
     };
     let Ok(token) = token.parse::<IterationId>() else {
-        return refuse("turnToken is none; take it from the turn of the last answer");
+        return refuse("invalid turnToken; use the one from the previous answer");
     };
     let state = debate.session().state().await?;
     let open = state.turn_of_iteration(&token).map(|(scope, _)| scope);

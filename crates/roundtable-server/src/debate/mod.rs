@@ -5,6 +5,7 @@ pub(crate) mod ask;
 mod consent;
 pub(crate) mod detail;
 mod hold;
+mod next_step;
 mod operations;
 mod read;
 mod report;

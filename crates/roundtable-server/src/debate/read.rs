@@ -42,13 +42,13 @@ pub(super) async fn consensus(
 fn no_round(asked: Option<u32>, last: Option<u32>) -> Problem {
     Problem::not_found(match (asked, last) {
         (Some(asked), Some(last)) => {
-            format!("there is no round {asked}; there are rounds 1 to {last}")
+            format!("round {asked} does not exist; the rounds are 1 to {last}")
         }
-        _ => "no round has begun yet".to_owned(),
+        _ => "no round has started yet".to_owned(),
     })
 }
 
-/// The agents of the configuration. Nobody's session is in it.
+/// List the configured agents. Nobody's session is in it.
 pub(super) async fn agents(call: Call, _: Nothing) -> Result<ConfiguredAgents, Problem> {
     let models = call.app.sessions.models();
     let agents = call.app.sessions.agents().iter().map(|agent| ConfiguredAgent {
@@ -108,7 +108,7 @@ pub(super) async fn responses(
     }
     let said = record.thoughts(&agent).ok_or_else(|| {
         Problem::not_found(format!(
-            "agent {agent} is not in this debate; its answers name those who are"
+            "agent {agent} is not in this debate; the responses list the agent ids"
         ))
     })?;
     let said = said.iter().filter(|(number, _)| round.is_none_or(|round| round == *number));
@@ -222,7 +222,7 @@ pub(super) async fn export(
 }
 
 fn stopping() -> Problem {
-    let what = "The server is stopping. Try again when it runs.";
+    let what = "The server is stopping; retry when it is running again";
     Problem::new(http::StatusCode::SERVICE_UNAVAILABLE, "stopping", what)
 }
 

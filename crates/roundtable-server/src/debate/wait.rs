@@ -112,7 +112,7 @@ fn told(live: &Live, number: u32) -> Option<String> {
     let findings = Record::of(live)?.findings(number)?;
     let total = findings.total_rounds.map_or_else(String::new, |total| format!("/{total}"));
     let names = match speaking(&findings) {
-        names if names.is_empty() => "weighing what was said".to_owned(),
+        names if names.is_empty() => "analyzing the answers".to_owned(),
         names => names.join(", "),
     };
     Some(format!("Round {number}{total}: {names}"))

@@ -33,24 +33,24 @@ struct EventsQuery {
 pub(crate) fn routes() -> Vec<Route> {
     let description = Description {
         id: "readEvents",
-        what: "What happened and happens in a session, as server-sent events: messages are \
-               committed events, `delta` is what is being said, `end` says why it stops and where \
-               to go on.",
+        what: "Stream the events of a session as server-sent events. Messages are committed \
+               events, `delta` is running text, `end` has the reason and the position to resume \
+               from.",
         params: vec![
             Param::id(SESSION, "The session."),
             Param::query(
                 "after",
-                "Begin after this event: its id, or its number.",
+                "Start after this event: its id or its number.",
                 json!({ "type": "string", "maxLength": POSITION }),
             ),
-            Param::header("Last-Event-ID", "The id of the last event that was received.", POSITION),
+            Param::header("Last-Event-ID", "Id of the last received event.", POSITION),
         ],
         body: None,
         answer: Answer::Events,
         problems: vec![
-            (400, "The position is invalid."),
-            (404, "There is no such session, or it is not yours."),
-            (409, "The position lies beyond the end, or in another session."),
+            (400, "Invalid position."),
+            (404, "Unknown session, or a session of another caller."),
+            (409, "The position is beyond the end or in another session."),
         ],
     };
     vec![Route {
@@ -70,7 +70,7 @@ async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Query(query) = query.map_err(|_| {
-        let what = "invalid query; the only parameter is after, GET /openapi.json describes it";
+        let what = "invalid query; the only parameter is `after`";
         Problem::bad_request("invalid", what)
     })?;
     let position = sse::position(&headers, query.after.as_deref())?;

@@ -19,7 +19,7 @@ struct Health {
 pub(crate) fn routes() -> Vec<Route> {
     let health = Description {
         id: "health",
-        what: "Whether the server is there.",
+        what: "Check whether the server is running.",
         params: Vec::new(),
         body: None,
         answer: Answer::Json(schema_of::<Health>()),

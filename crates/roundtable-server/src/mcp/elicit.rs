@@ -163,7 +163,7 @@ fn message(request: &ContextRequest) -> String {
     };
     let arguments = match &call.arguments {
         Some(arguments) => format!("{arguments:#}"),
-        None => "(more than 64 KiB; see the trace of the session)".to_owned(),
+        None => "(larger than 64 KiB; not shown)".to_owned(),
     };
     let asks = match request.kind() {
         RequestKind::Approval => "May this tool be called?",

@@ -32,13 +32,13 @@ pub(crate) type McpService =
 pub(crate) fn routes() -> Vec<Route> {
     let description = Description {
         id: "mcp",
-        what: "The Model Context Protocol (Streamable HTTP, 2026-07-28 and 2025-11-25): the twelve tools of a debate, for MCP clients.",
+        what: "Model Context Protocol (Streamable HTTP, versions 2026-07-28 and 2025-11-25) with the tools for debates.",
         params: Vec::new(),
         body: Some(schema_of::<Map<String, Value>>()),
         answer: Answer::Json(schema_of::<Map<String, Value>>()),
         problems: vec![
-            (400, "It is no request of the protocol."),
-            (406, "The client has to accept JSON and event streams."),
+            (400, "Invalid MCP request."),
+            (406, "The client must accept JSON and event streams."),
         ],
     };
     vec![Route {

@@ -30,12 +30,12 @@ pub use stdio::{serve_pipes, serve_stdio};
 pub(crate) use tools::all as tools;
 
 /// What a client's model is told of the server.
-const INSTRUCTIONS: &str = "Roundtable holds debates among several AI agents. \
-    start_roundtable asks a panel a question and runs one round; continue_roundtable runs one more. \
-    Read status and nextStep of every answer: they say what to do. \
-    When status is needs_context, find out what contextRequests of kind question ask for (search, read files, ask the user) and pass contextResults to continue_roundtable; for approvals and unknown outcomes do what nextStep says. \
+const INSTRUCTIONS: &str = "Roundtable runs debates among several AI agents. \
+    start_roundtable asks a panel a question and runs one round; continue_roundtable runs the next one. \
+    Follow status and nextStep of every answer. \
+    When status is needs_context, answer the contextRequests of kind question (search, read files, ask the user) and pass contextResults to continue_roundtable. For approvals and unknown outcomes, follow nextStep. \
     When status is running, call continue_roundtable again with the afterRound that nextStep names. \
-    get_consensus, get_round_details and synthesize_debate tell more; export_session writes minutes.";
+    get_consensus, get_round_details and synthesize_debate return details; export_session returns the minutes.";
 
 /// The MCP server, for one connection or for one request.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Mcp {
         let told = context.extensions.get::<Parts>();
         let told = told.and_then(|parts| parts.extensions.get::<Principal>().cloned());
         told.or_else(|| self.caller.clone())
-            .ok_or_else(|| ErrorData::invalid_request("say who you are", None))
+            .ok_or_else(|| ErrorData::invalid_request("missing or invalid bearer token", None))
     }
 }
 

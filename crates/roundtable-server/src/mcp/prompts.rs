@@ -15,53 +15,50 @@ struct Entry {
     text: &'static str,
 }
 
-const GO_ON: &str = "After each answer do what its nextStep says: find out what contextRequests ask for before you go on. At the end tell me the decision, who disagreed and why, and what I should check myself.";
+const GO_ON: &str = "After each answer, follow its nextStep. Answer its contextRequests before you continue. At the end, report the decision, who disagreed and why, and what I should verify myself.";
 
 const ALL: &[Entry] = &[
     Entry {
         name: "debate",
         title: "Debate a question",
-        what: "A panel argues a question until it agrees or has nothing new to say.",
-        arguments: &[("question", "The question."), ("context", "What the panel needs to know.")],
-        text: "Hold a debate about this question with start_roundtable (mode collaborative, exitOnConsensus true): {question}\n\nBackground: {context}",
+        what: "A panel debates a question until it agrees or has no new arguments.",
+        arguments: &[("question", "The question."), ("context", "Background for the panel.")],
+        text: "Start a debate about this question with start_roundtable (mode collaborative, exitOnConsensus true): {question}\n\nBackground: {context}",
     },
     Entry {
         name: "decide",
         title: "Decide between options",
         what: "Two sides argue for the options, and you get a recommendation.",
         arguments: &[
-            ("options", "The options, and what the decision is about."),
-            ("criteria", "What matters most."),
+            ("options", "The options and the decision."),
+            ("criteria", "Decision criteria."),
         ],
-        text: "Use start_roundtable with mode adversarial and two rounds to decide between these options: {options}\n\nWhat matters most: {criteria}",
+        text: "Use start_roundtable with mode adversarial and two rounds to decide between these options: {options}\n\nCriteria: {criteria}",
     },
     Entry {
         name: "review-plan",
         title: "Attack a plan",
         what: "A red team attacks a plan, a blue team defends it.",
-        arguments: &[
-            ("plan", "The plan, or where to find it."),
-            ("worries", "What you worry about."),
-        ],
-        text: "Read the plan, then use start_roundtable with mode red-team-blue-team and put the plan itself into topic: {plan}\n\nLook into these worries in particular: {worries}",
+        arguments: &[("plan", "The plan, or where to find it."), ("worries", "Your concerns.")],
+        text: "Read the plan, then use start_roundtable with mode red-team-blue-team and put the plan itself into topic: {plan}\n\nFocus on these concerns: {worries}",
     },
     Entry {
         name: "ask-experts",
         title: "Ask a panel of experts",
-        what: "Experts with different points of view answer one question.",
+        what: "Experts with different perspectives answer one question.",
         arguments: &[
             ("question", "The question."),
-            ("perspectives", "Points of view, separated by commas."),
+            ("perspectives", "Perspectives, separated by commas."),
         ],
-        text: "Use start_roundtable with mode expert-panel and two rounds: {question}\n\nPerspectives (one per seat; choose fitting ones where none are named): {perspectives}",
+        text: "Use start_roundtable with mode expert-panel and two rounds: {question}\n\nPerspectives (one per agent; choose suitable ones if the list is empty): {perspectives}",
     },
     Entry {
         name: "verdict",
-        title: "Have a council judge",
-        what: "Several agents answer, rank each other's answers without names, and a chair writes the verdict.",
+        title: "Ask a council",
+        what: "Several agents answer, rank the anonymous answers, and a chair writes the verdict.",
         arguments: &[
-            ("question", "What is to be judged."),
-            ("context", "What the council needs to know."),
+            ("question", "The question for the council."),
+            ("context", "Background for the council."),
         ],
         text: "Use start_roundtable with mode council and one round: {question}\n\nBackground: {context}",
     },

@@ -45,7 +45,7 @@ pub(super) async fn list(
         None => None,
         Some(cursor) => {
             let known = app.sessions.authorize(caller, Action::Read, &cursor).await;
-            let what = "the cursor is none that a list gave you; begin without one";
+            let what = "invalid cursor; use one from a previous list, or omit it";
             Some(known.map_err(|_| ErrorData::invalid_params(what, None))?.id().clone())
         }
     };
@@ -69,14 +69,12 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     let transcript =
         ResourceTemplate::new(format!("{ROOT}{{sessionId}}/transcript{{?page}}"), "transcript")
             .with_title("Minutes of a debate")
-            .with_description(
-                "What was said in a debate and what came of it, page by page, from page 1.",
-            )
+            .with_description("Transcript and result of a debate in pages, from page 1.")
             .with_mime_type("text/markdown");
     let round =
         ResourceTemplate::new(format!("{ROOT}{{sessionId}}/rounds/{{roundNumber}}"), "round")
             .with_title("A round of a debate")
-            .with_description("What every agent said in a round, in full.")
+            .with_description("Full responses of all agents in a round.")
             .with_mime_type("application/json");
     ListResourceTemplatesResult::with_all_items(vec![transcript, round])
 }
@@ -108,7 +106,7 @@ pub(super) async fn read(
     let mut text = pages[page - 1].to_owned();
     if page < pages.len() {
         let next = format!("{ROOT}{}/transcript?page={}", session.id(), page + 1);
-        text.push_str(&format!("\n\n(Page {page} of {}; it goes on at {next})\n", pages.len()));
+        text.push_str(&format!("\n\n(Page {page} of {}; next page: {next})\n", pages.len()));
     }
     Ok(contents(uri, text, "text/markdown"))
 }

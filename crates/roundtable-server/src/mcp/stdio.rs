@@ -79,9 +79,7 @@ where
         // Nobody said anything: an editor that only looked whether the program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => {
-            return Err(format!(
-                "the client and this server do not understand each other: {error}"
-            ));
+            return Err(format!("MCP connection failed: {error}"));
         }
     };
     let end = running.cancellation_token();

@@ -79,7 +79,7 @@ fn output_schema(operation: &Operation) -> JsonObject {
     let mut object = schema(operation.output);
     let required = object.remove("required").unwrap_or_else(|| json!([]));
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-        let what = "What went wrong and what to do; only in a refusal.";
+        let what = "Error message. Present only if the call was refused.";
         properties.insert("error".to_owned(), json!({ "type": "string", "description": what }));
     }
     let either = json!([{ "required": required }, { "required": ["error"] }]);
@@ -218,11 +218,11 @@ impl Calling<'_> {
 fn checked(arguments: JsonObject) -> Result<JsonObject, Problem> {
     let arguments = Value::Object(arguments);
     roundtable::core::json::check(&arguments).map_err(|error| {
-        Problem::bad_request("json", format!("the arguments are {error}; send flatter ones"))
+        Problem::bad_request("json", format!("the arguments are {error}; use fewer levels"))
     })?;
     match arguments {
         Value::Object(fields) if fields.iter().all(is_plain) => Ok(fields),
-        _ => Err(Problem::bad_request("json", "a text has a NUL character in it; remove it")),
+        _ => Err(Problem::bad_request("json", "a string contains a NUL character; remove it")),
     }
 }
 

@@ -166,8 +166,10 @@ fn read_part<'a>(place: &str, part: &'a Value) -> Result<&'a str, Problem> {
             Ok(text)
         }
         (Some("text" | "refusal"), ..) => Err(invalid(place, "a part has no text")),
-        (Some("image_url"), ..) => Err(unsupported(place, "images are not read; send text parts")),
-        _ => Err(unsupported(place, "only parts with the type text are read")),
+        (Some("image_url"), ..) => {
+            Err(unsupported(place, "images are not supported; send text parts"))
+        }
+        _ => Err(unsupported(place, "only parts with the type text are supported")),
     }
 }
 

@@ -83,7 +83,7 @@ fn read_format(format: &Value) -> Result<Option<OutputSchema>, Problem> {
             if !is_name(name) {
                 return Err(invalid(
                     FIELD,
-                    "the name of a schema has 1 to 64 letters, digits, _ and -",
+                    "a schema name must have 1 to 64 letters, digits, _ and -",
                 ));
             }
             match &given["schema"] {
@@ -113,12 +113,12 @@ fn refuse_unsupported(fields: &Map<String, Value>) -> Result<(), Problem> {
             || value.as_str().is_some_and(str::is_empty)
     };
     let refusals: [(&str, IsRefused, &str); 11] = [
-        ("n", |n| *n != 1, "one answer is given per request; send n = 1"),
-        ("logprobs", |it| *it != false, "no probabilities are known; send false"),
-        ("top_logprobs", |it| *it != 0, "no probabilities are known; leave it out"),
-        ("logit_bias", |_| true, "agents choose their words; leave it out"),
-        ("stop", |_| true, "answers are not cut at a text; leave it out"),
-        ("audio", |_| true, "answers are text; leave it out"),
+        ("n", |n| *n != 1, "only one answer per request is supported; send n = 1"),
+        ("logprobs", |it| *it != false, "log probabilities are not supported; send false"),
+        ("top_logprobs", |it| *it != 0, "log probabilities are not supported; omit it"),
+        ("logit_bias", |_| true, "agents have their own sampling settings; omit it"),
+        ("stop", |_| true, "stop sequences are not supported; omit it"),
+        ("audio", |_| true, "answers are text; omit it"),
         ("modalities", |it| *it != json!(["text"]), "answers are text; send [\"text\"]"),
         ("functions", |_| true, "use tools instead"),
         ("function_call", |_| true, "use tool_choice instead"),

@@ -9,7 +9,7 @@ use crate::key;
 use crate::openapi::{Answer, Description, Param, schema_settings};
 
 const NOT_FOUND: (u16, &str) =
-    (404, "There is no such session, round, turn or agent, or it is not yours.");
+    (404, "Unknown session, round, turn or agent, or one of another caller.");
 
 impl Operation {
     /// The fields of the input with their schemas, without references.
@@ -65,14 +65,14 @@ impl Operation {
 
     fn problems(&self) -> Vec<(u16, &'static str)> {
         match (self.does, self.target) {
-            (Does::Reads, Target::Nothing) => vec![(400, "A parameter is invalid.")],
-            (Does::Reads, Target::Session) => vec![(400, "A parameter is invalid."), NOT_FOUND],
+            (Does::Reads, Target::Nothing) => vec![(400, "Invalid parameter.")],
+            (Does::Reads, Target::Session) => vec![(400, "Invalid parameter."), NOT_FOUND],
             (Does::Adds | Does::Changes, _) => vec![
-                (400, "The body is invalid."),
+                (400, "Invalid body."),
                 NOT_FOUND,
                 (409, "Required context is missing, a round is running, or the session is over."),
-                (422, "The idempotency key was used before with another body."),
-                (429, "A limit is reached; `Retry-After` says when to try again."),
+                (422, "The idempotency key was already used with another body."),
+                (429, "A limit is reached. Retry after the time in `Retry-After`."),
             ],
         }
     }

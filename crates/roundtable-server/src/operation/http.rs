@@ -127,7 +127,7 @@ async fn path(
         let reading = readings.get(name).copied().unwrap_or(Reading::Text);
         let value = reading.read(text).filter(|value| !is_out_of_range(value));
         let value = value.ok_or_else(|| {
-            Problem::not_found(format!("{name} is a number in this path: 1 is the first"))
+            Problem::not_found(format!("{name} in the path must be a number from 1"))
         });
         value.map(|value| (name.to_owned(), value))
     };
@@ -143,9 +143,8 @@ fn is_out_of_range(value: &Value) -> bool {
 /// schema refuses it.
 fn query(parts: &Parts, readings: &Readings) -> Result<Map<String, Value>, Problem> {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-    let Query(pairs) = pairs.map_err(|_| {
-        Problem::bad_request("invalid", "the query string cannot be read; encode it as UTF-8")
-    })?;
+    let Query(pairs) = pairs
+        .map_err(|_| Problem::bad_request("invalid", "invalid query string; encode it as UTF-8"))?;
     let mut fields = Map::new();
     for (name, text) in pairs {
         let reading = readings.get(&name).copied().unwrap_or(Reading::Text);
@@ -160,15 +159,14 @@ fn refuse_second(name: &str, is_second: bool) -> Result<(), Problem> {
         return Ok(());
     }
     let name: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
-    Err(Problem::bad_request("invalid", format!("{name} is given twice; send it once")))
+    Err(Problem::bad_request("invalid", format!("duplicate parameter {name}; send it once")))
 }
 
 async fn object(headers: &HeaderMap, body: Body, app: &App) -> Result<Map<String, Value>, Problem> {
     match json::parse(&json::read(headers, body, &app.limits).await?)? {
         Value::Object(fields) => Ok(fields),
         _ => {
-            let what =
-                "the body must be an object with named fields; GET /openapi.json describes it";
+            let what = "the body must be a JSON object; GET /openapi.json describes it";
             Err(Problem::bad_request("invalid", what))
         }
     }

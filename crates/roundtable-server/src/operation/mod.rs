@@ -139,7 +139,7 @@ impl Type {
     }
 }
 
-/// No arguments.
+/// No parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
@@ -343,7 +343,16 @@ impl Operation {
     }
 
     /// Does it: finds the session, authorizes the caller, reads the input, runs, writes the answer.
+    /// A refusal is worded for the caller's transport.
     pub async fn call<F>(&self, call: Call, envelope: Envelope<F>) -> Result<Answered, Problem>
+    where
+        F: Future<Output = Result<Map<String, Value>, Problem>> + Send,
+    {
+        let by = call.by;
+        self.attempt(call, envelope).await.map_err(|problem| problem.for_caller(by))
+    }
+
+    async fn attempt<F>(&self, call: Call, envelope: Envelope<F>) -> Result<Answered, Problem>
     where
         F: Future<Output = Result<Map<String, Value>, Problem>> + Send,
     {
@@ -386,7 +395,7 @@ impl Call {
     ) -> Result<I, Problem> {
         self.app.schemas.read(fields).map_err(|Misfit { reason, what }| {
             let hint = match self.by {
-                Caller::Http => "GET /openapi.json describes the request",
+                Caller::Http | Caller::WebSocket => "GET /openapi.json describes the request",
                 Caller::Model | Caller::ModelForPerson => "see the input schema of the tool",
             };
             Problem::bad_request(reason, format!("invalid input: {what}; {hint}"))
@@ -400,7 +409,7 @@ fn answer(answer: impl Serialize) -> Result<Answered, Problem> {
 
 fn value(answer: impl Serialize) -> Result<Value, Problem> {
     serde_json::to_value(answer).map_err(|error| {
-        let what = format!("the answer cannot be written: {error}");
+        let what = format!("the response cannot be serialized: {error}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
     })
 }

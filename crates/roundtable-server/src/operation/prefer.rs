@@ -23,8 +23,8 @@ pub(super) fn is_async(headers: &HeaderMap) -> bool {
 
 /// The header, as the description of the API has it.
 pub(super) fn param() -> Param {
-    let what = "With `respond-async`, the answer is 202 as soon as the request is stored. \
-        Read the events of the session to follow it.";
+    let what = "With `respond-async`, the response is 202 as soon as the request is stored. Read \
+        the events of the session to get the result.";
     Param::header("Prefer", what, LONGEST)
 }
 

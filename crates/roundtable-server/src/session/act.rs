@@ -19,33 +19,33 @@ use crate::quota::Begin;
 use crate::sessions::Authorized;
 use crate::wire::{Answers, ContextResult};
 
-/// A request that was stored.
+/// A stored request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stored {
     #[schemars(with = "String")]
     pub session_id: SessionId,
-    /// The id of the message. Events that it causes carry it.
+    /// Message id. All events that the message causes carry it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// Everything that the request causes comes after this event: read the events with `after` set to it.
+    /// Event position before the request takes effect. Pass it as `after` to read the events.
     pub position: String,
-    /// What was accepted and not used.
+    /// Parts of the request that had no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub warnings: Vec<String>,
 }
 
-/// What to do with a message while a round is running.
+/// What to do if a round is running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Busy {
-    /// Its round opens when the running one is over.
+    /// Wait until the running round is over.
     #[default]
     Queue,
-    /// It is refused.
+    /// Refuse the request.
     Reject,
-    /// The running round is cut off; what it has said is kept.
+    /// Stop the running round. Partial answers are kept.
     Interrupt,
 }
 
@@ -66,34 +66,34 @@ pub(crate) struct SayRequest {
     /// The message.
     #[schemars(length(min = 1, max = 200000))]
     pub text: String,
-    /// Who says it, as agents are told.
+    /// Name of the sender, shown to the agents.
     #[serde(default)]
     #[schemars(length(min = 1, max = 100), extend("default" = "User"))]
     pub sender: Option<String>,
-    /// What to do while a round is running.
+    /// What to do if a round is running.
     #[serde(default)]
     pub on_busy: Busy,
-    /// Answers to pending context requests. Every required one has to be answered.
+    /// Answers to pending context requests. Every required request needs an answer.
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub context_results: Vec<ContextResult>,
-    /// What the whole session may spend from here on. A limit that is not named stays as it is.
+    /// New budget of the whole session. Omitted limits stay unchanged.
     #[serde(default)]
     pub budget: Option<Budget>,
 }
 
-/// The next round of a session, without a message.
+/// Request for the next round without a message.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GoOnRequest {
-    /// What to do while a round is running.
+    /// What to do if a round is running.
     #[serde(default)]
     pub on_busy: Busy,
-    /// Answers to pending context requests. Every required one has to be answered.
+    /// Answers to pending context requests. Every required request needs an answer.
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub context_results: Vec<ContextResult>,
-    /// What the whole session may spend from here on. A limit that is not named stays as it is.
+    /// New budget of the whole session. Omitted limits stay unchanged.
     #[serde(default)]
     pub budget: Option<Budget>,
 }

@@ -29,11 +29,11 @@ pub(super) async fn resume(call: Call, session: Session, _: Nothing) -> Result<S
     send(&call, &session, Command::Resume).await
 }
 
-/// The end of a session.
+/// Request to end a session.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteRequest {
-    /// Why it is over.
+    /// Why the session ends.
     #[serde(default)]
     #[schemars(length(min = 1, max = 1000))]
     pub reason: Option<String>,
@@ -44,15 +44,15 @@ pub(super) async fn complete(
     session: Session,
     asked: CompleteRequest,
 ) -> Result<Stored, Problem> {
-    let reason = asked.reason.unwrap_or_else(|| "completed by a caller".to_owned());
+    let reason = asked.reason.unwrap_or_else(|| "ended by the client".to_owned());
     send(&call, &session, Command::Complete { reason }).await
 }
 
-/// The first round that no longer counts.
+/// The first round to deactivate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RewindRequest {
-    /// The first round that no longer counts.
+    /// The first round to deactivate.
     #[schemars(range(min = 1))]
     pub round_number: u32,
 }
@@ -65,13 +65,13 @@ pub(super) async fn rewind(
     send(&call, &session, Command::Rewind { number: asked.round_number }).await
 }
 
-/// The take of a round that counts.
+/// The take of a round to activate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TakeRequest {
     #[schemars(range(min = 1))]
     pub round_number: u32,
-    /// The take, from 1.
+    /// Take number, from 1.
     #[schemars(range(min = 1))]
     pub take: u32,
 }
@@ -85,11 +85,11 @@ pub(super) async fn select_take(
     send(&call, &session, Command::SelectTake { number, take }).await
 }
 
-/// What people call a session.
+/// New title of a session.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RenameRequest {
-    /// The title that lists show. Agents are not told; the topic stays what it is.
+    /// Title shown in lists. Agents do not see it, and the topic stays unchanged.
     #[schemars(length(min = 1, max = 200))]
     pub title: String,
 }
@@ -107,7 +107,7 @@ pub(super) async fn rename(
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ArchiveRequest {
-    /// Whether lists leave it out unless they are asked for archived sessions.
+    /// Whether lists hide the session by default.
     #[serde(default)]
     #[schemars(extend("default" = true))]
     pub archived: Option<bool>,
@@ -122,11 +122,11 @@ pub(super) async fn archive(
     send(&call, &session, Command::Change(change)).await
 }
 
-/// Where a session is forked.
+/// Request to fork a session.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ForkRequest {
-    /// The last round that the two sessions share; the last finished one if none is named.
+    /// The last round that both sessions share. Default: the last finished round.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub after_round: Option<u32>,
@@ -175,12 +175,12 @@ fn end_of_round(log: &[std::sync::Arc<Event>], number: Option<u32>) -> Result<Se
         }
     }
     end.ok_or_else(|| {
-        let what = "no such round is finished; the session's currentRound is the last that is";
+        let what = "the round does not exist or is not finished; currentRound of the session is the last finished round";
         Problem::not_found(what)
     })
 }
 
-/// A session that was deleted.
+/// A deleted session.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deleted {

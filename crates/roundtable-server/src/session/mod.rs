@@ -5,6 +5,7 @@ mod change;
 mod operations;
 mod provide;
 mod read;
+mod search;
 
 pub(crate) use act::Busy;
 pub(crate) use operations::operations;

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::{act, change, provide, read};
+use super::{act, change, provide, read, search};
 use crate::operation::{Does, Operation};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -15,22 +15,29 @@ pub(crate) fn operations() -> Vec<Operation> {
 fn reading() -> Vec<Operation> {
     vec![
         Operation::on_nothing("listSessions", Does::Reads, read::list)
-            .http(Method::GET, "/api/sessions", "The sessions, newest first.")
+            .http(Method::GET, "/api/sessions", "List sessions, newest first.")
             .frames("sessions"),
+        Operation::on_nothing("searchMessages", Does::Reads, search::search)
+            .http(
+                Method::GET,
+                "/api/search",
+                "Finds messages in sessions of any kind: by words, by meaning, or by both. The best first.",
+            )
+            .frames("search"),
         Operation::on_session("getSession", Does::Reads, read::show)
-            .http(Method::GET, "/api/sessions/{sessionId}", "A session of any kind.")
+            .http(Method::GET, "/api/sessions/{sessionId}", "Get a session of any kind.")
             .frames("session"),
         Operation::on_session("listIterations", Does::Reads, read::iterations)
             .http(
                 Method::GET,
                 "/api/sessions/{sessionId}/turns/{turnId}/iterations",
-                "What happened in a turn.",
+                "Get the details of a turn.",
             )
             .frames("turn"),
         Operation::on_session("getIteration", Does::Reads, read::iteration).http(
             Method::GET,
             "/api/sessions/{sessionId}/turns/{turnId}/iterations/{number}",
-            "What happened in an iteration.",
+            "Get the details of an iteration.",
         ),
     ]
 }
@@ -42,35 +49,35 @@ fn talking() -> Vec<Operation> {
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/messages",
-                "Sends a message to a session. Its round opens when it is its turn; read the events for the answers.",
+                "Send a message to a session. Its round starts after the running one. Read the events to get the answers.",
             )
             .frames("say"),
         Operation::on_session("continueSession", Does::Adds, act::go_on)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/continue",
-                "Runs the next round of a session without a message.",
+                "Run the next round of a session without a message.",
             )
             .frames("continue"),
         Operation::on_session("provideContext", Does::Adds, provide::provide)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/context-results",
-                "Answers context requests. The first answer to each counts; the next round gets them. An approval needs decision approve or deny, an unknown outcome happened, did_not_happen or unknown; anything else is refused and changes nothing.",
+                "Answer context requests. The first answer to each request counts and is passed to the next round. An approval needs the decision approve or deny. An unknown outcome needs happened, did_not_happen or unknown. Other answers are refused.",
             )
             .frames("provide"),
         Operation::on_session("regenerate", Does::Adds, act::regenerate)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/regenerate",
-                "Runs the last round again. The earlier take is kept and can be selected.",
+                "Run the last round again. The earlier take is kept and can be selected.",
             )
             .frames("regenerate"),
         Operation::on_session("forkSession", Does::Adds, change::fork)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/fork",
-                "Opens a session as a copy of this one up to the end of a round.",
+                "Create a copy of this session up to the end of a round.",
             )
             .frames("fork"),
     ]
@@ -83,55 +90,55 @@ fn changing() -> Vec<Operation> {
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/stop",
-                "Cuts the running round off. What was said is kept, and the session goes on with the next message.",
+                "Stop the running round. Partial answers are kept, and the session continues with the next message.",
             )
             .frames("stop"),
         Operation::on_session("pause", Does::Changes, change::pause)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/pause",
-                "Opens no more rounds until the session is resumed. A running round is finished.",
+                "Start no new rounds until the session is resumed. A running round finishes.",
             )
             .frames("pause"),
         Operation::on_session("resume", Does::Changes, change::resume)
-            .http(Method::POST, "/api/sessions/{sessionId}/resume", "Resumes a paused session.")
+            .http(Method::POST, "/api/sessions/{sessionId}/resume", "Resume a paused session.")
             .frames("resume"),
         Operation::on_session("complete", Does::Changes, change::complete)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/complete",
-                "Ends a session. A running round is cut off; what was said is kept.",
+                "End a session. A running round is stopped. Partial answers are kept.",
             )
             .frames("complete"),
         Operation::on_session("selectTake", Does::Changes, change::select_take)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/select-take",
-                "Lets another take of a round count.",
+                "Select another take of a round.",
             )
             .frames("select_take"),
         Operation::on_session("rewind", Does::Changes, change::rewind)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/rewind",
-                "Lets the rounds from this one on no longer count. They are kept.",
+                "Go back to the state before a round. The later rounds are kept as inactive.",
             )
             .frames("rewind"),
         Operation::on_session("renameSession", Does::Changes, change::rename)
-            .http(Method::POST, "/api/sessions/{sessionId}/rename", "Gives a session a title.")
+            .http(Method::POST, "/api/sessions/{sessionId}/rename", "Set the title of a session.")
             .frames("rename"),
         Operation::on_session("archiveSession", Does::Changes, change::archive)
             .http(
                 Method::POST,
                 "/api/sessions/{sessionId}/archive",
-                "Puts a session into the archive, or takes it out.",
+                "Archive or unarchive a session.",
             )
             .frames("archive"),
         Operation::on_session("deleteSession", Does::Changes, change::delete)
             .http(
                 Method::DELETE,
                 "/api/sessions/{sessionId}",
-                "Deletes a session for good. A running round is cut off, and its event streams end.",
+                "Delete a session permanently. A running round is stopped, and event streams end.",
             )
             .frames("delete"),
     ]

@@ -23,13 +23,13 @@ pub(crate) struct ProvideRequest {
     pub context_results: Vec<ContextResult>,
 }
 
-/// What is left to answer.
+/// Remaining context requests.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Provided {
-    /// What is still to be answered.
+    /// Requests that still need an answer.
     pending_context_requests: Vec<ContextRequest>,
-    /// What was accepted and not used.
+    /// Parts of the request that had no effect.
     warnings: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<Pending>
 pub(crate) fn answers(app: &App, results: Vec<ContextResult>) -> Result<Answers, Problem> {
     let limit = app.limits.results;
     if results.len() > limit {
-        let what = format!("{} results are too many; send at most {limit} at once", results.len());
+        let what = format!("too many results ({}); send at most {limit} at once", results.len());
         return Err(Problem::bad_request("too_many", what));
     }
     Answers::of(results)

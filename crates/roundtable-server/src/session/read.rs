@@ -15,7 +15,7 @@ use crate::wire::{Iteration, Kind, SessionDetail, SessionSummary, Status, Turn};
 /// How many sessions a page has when the request does not set a limit.
 const PAGE: usize = 50;
 
-/// Which sessions are listed. What is absent leaves nothing out.
+/// Filters for sessions. Omitted filters match every session.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct SessionsQuery {
@@ -23,22 +23,22 @@ pub(crate) struct SessionsQuery {
     pub kind: Option<Kind>,
     /// Filter by status.
     pub status: Option<Status>,
-    /// Only those with this text in their topic or title.
+    /// Filter by text in the topic or title.
     #[schemars(length(max = 1000))]
     pub topic: Option<String>,
-    /// Whether archived sessions are listed, instead of those that are not.
+    /// List archived sessions instead of the others.
     #[schemars(extend("default" = false))]
     pub archived: Option<bool>,
-    /// Only those that began then or later.
+    /// Started at or after this time.
     #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub from_date: Option<Timestamp>,
-    /// Only those that began then or earlier.
+    /// Started at or before this time.
     #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub to_date: Option<Timestamp>,
-    /// The size of a page.
+    /// Page size.
     #[schemars(range(min = 1, max = 200), extend("default" = 50))]
     pub limit: Option<usize>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     #[schemars(length(max = 64))]
     pub before: Option<String>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct SessionsQuery {
 pub(crate) struct Page {
     /// Newest first.
     sessions: Vec<SessionSummary>,
-    /// Send it as `before` to get the next page; there is none without it.
+    /// Cursor of the next page: send it as `before`. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     next: Option<SessionId>,
@@ -59,7 +59,7 @@ pub(super) async fn list(call: Call, asked: SessionsQuery) -> Result<Page, Probl
     let before = match &asked.before {
         Some(before) => {
             let known = sessions.authorize(&call.principal, Action::Read, before).await;
-            let what = "unknown cursor; use the next of the page before, or leave before out";
+            let what = "unknown cursor; use `next` of the previous page, or omit `before`";
             Some(known.map_err(|_| Problem::bad_request("unknown_cursor", what))?.id().clone())
         }
         None => None,
@@ -94,7 +94,7 @@ pub(super) async fn show(
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TurnQuery {
-    /// The turn.
+    /// Turn id.
     #[schemars(length(max = 64))]
     pub turn_id: String,
 }
@@ -116,10 +116,10 @@ pub(super) async fn iterations(
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct IterationQuery {
-    /// The turn.
+    /// Turn id.
     #[schemars(length(max = 64))]
     pub turn_id: String,
-    /// The iteration, from 1.
+    /// Iteration number, from 1.
     pub number: u32,
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn iteration(
     let found = context.get_iteration(asked.number);
     found.map(Iteration::of).ok_or_else(|| {
         let last = context.current_iteration();
-        Problem::not_found(format!("there is no such iteration; this turn has 1 to {last}"))
+        Problem::not_found(format!("unknown iteration; this turn has iterations 1 to {last}"))
     })
 }
 
@@ -142,7 +142,7 @@ async fn find(
     turn: &str,
 ) -> Result<(TurnId, Context), Problem> {
     let unknown =
-        || Problem::not_found("there is no such turn in this session; its events name all turns");
+        || Problem::not_found("unknown turn; the events of the session list the turn ids");
     let turn: TurnId = turn.parse().map_err(|_| unknown())?;
     let context = call.app.sessions.get(session).turn(&turn).await?.ok_or_else(unknown)?;
     Ok((turn, context))

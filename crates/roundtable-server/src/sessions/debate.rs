@@ -33,7 +33,7 @@ impl Sessions {
         Ok(self.engine.debates(&filter).await?)
     }
 
-    /// The agents of the configuration.
+    /// List the configured agents.
     pub fn agents(&self) -> &[Agent] {
         self.engine.agents()
     }

@@ -277,6 +277,6 @@ fn broken(error: axum::Error) -> End {
         Some(Error::Protocol(_)) => (close_code::PROTOCOL, "protocol error", "malformed"),
         _ => return End::Gone,
     };
-    let what = format!("{reason}: {inner}; the connection ends, connect again");
+    let what = format!("{reason}: {inner}; the connection is closed, connect again");
     End::Closed { code, reason, error: Some(Problem::bad_request(name, what)) }
 }

@@ -30,19 +30,19 @@ impl ClientFrame {
         let refuse = |echo: &Echo, problem| Err((echo.clone(), problem));
         let mut echo = Echo::default();
         if text.len() > limit {
-            let what = format!("a frame has at most {limit} bytes; this one has {}", text.len());
+            let what = format!("the frame has {} bytes; the limit is {limit}", text.len());
             return refuse(&echo, Problem::bad_request("too_large", what));
         }
         let mut fields = match json::parse(text.as_bytes()) {
             Ok(Value::Object(fields)) => fields,
-            Ok(_) => return refuse(&echo, malformed("a frame is a JSON object with a type")),
+            Ok(_) => return refuse(&echo, malformed("a frame must be a JSON object with a type")),
             Err(problem) => return refuse(&echo, malformed(&problem.body.error)),
         };
         match fields.remove("id") {
             None => {}
             Some(id) if is_request_id(&id) => drop(echo.0.insert("id".to_owned(), id)),
             Some(_) => {
-                let what = "id is a number, or a string of at most 64 characters";
+                let what = "id must be a number, or a string of at most 64 characters";
                 return refuse(&echo, malformed(what));
             }
         }

@@ -33,19 +33,19 @@ use connection::Connection;
 const READ_AT_MOST: usize = 4;
 
 pub(crate) fn routes() -> Vec<Route> {
-    let what = "The protocol, and for a browser the token: `roundtable.v1, bearer.<base64url>`.";
+    let what = "The subprotocol; browsers add the token: `roundtable.v1, bearer.<base64url>`.";
     vec![Route {
         method: Method::GET,
         path: "/ws",
         door: Door::Known,
         description: Description {
             id: "openSocket",
-            what: "A WebSocket with JSON frames: messages, subscriptions and every operation that \
-                   has a frame. docs/guides/websocket.md describes them.",
+            what: "WebSocket with JSON frames for messages, subscriptions and operations. See \
+                   docs/guides/websocket.md.",
             params: vec![Param::header("Sec-WebSocket-Protocol", what, 1024)],
             body: None,
             answer: Answer::Upgrade,
-            problems: vec![(426, "The request does not ask for a WebSocket.")],
+            problems: vec![(426, "The request is not a WebSocket upgrade.")],
         },
         handler: get(upgrade),
     }]

@@ -60,21 +60,21 @@ impl Outcome {
     }
 }
 
-/// A conversation that a client wants to follow.
+/// Request to follow a conversation.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Subscribe {
     #[schemars(length(min = 1, max = 64))]
     conversation_id: String,
-    /// The last event that the client has. Without one, it gets what happens from now on.
+    /// Sequence number of the last event that the client has. Default: only new events.
     #[serde(default)]
     from_seq: Option<u64>,
-    /// Every event of the log in place of messages, streams and tools.
+    /// Send all log events instead of messages, streams and tools.
     #[serde(default)]
     events: bool,
 }
 
-/// A conversation that a client no longer wants to follow.
+/// Request to stop following a conversation.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Unsubscribe {
@@ -137,7 +137,7 @@ async fn call(app: &App, pass: &Pass, mut frame: ClientFrame) -> Result<Outcome,
         frame.name_session();
     }
     let principal = pass.principal().clone();
-    let call = Call::new(app.clone(), principal, Caller::Http, Arc::new(Silent::default()));
+    let call = Call::new(app.clone(), principal, Caller::WebSocket, Arc::new(Silent::default()));
     let envelope = operation.envelope(None, std::mem::take(&mut frame.fields));
     let answer = object(operation.call(call, envelope).await?.into_value()?);
     let follow = match frame.kind.as_str() {

@@ -85,7 +85,7 @@ impl Subscriptions {
             return Ok(());
         }
         let what = format!(
-            "a connection follows at most {} conversations; unsubscribe from one first",
+            "a connection can follow at most {} conversations; unsubscribe from one first",
             self.limit
         );
         Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_subscriptions", what))

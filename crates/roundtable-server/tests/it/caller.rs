@@ -43,6 +43,18 @@ impl Transport {
         matches!(self, Self::Pipes2025 | Self::Pipes2026)
     }
 
+    /// The last sentence of the refusal of R000-8, which names the way of the transport.
+    pub fn way_to_answer(self) -> &'static str {
+        match self {
+            Self::Http => {
+                "Answer them with POST /api/sessions/{sessionId}/context-results, or send contextResults with this request."
+            }
+            _ => {
+                "Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults."
+            }
+        }
+    }
+
     /// The status of a refusal: MCP has none.
     pub fn status(self, http: u16) -> u16 {
         if self == Self::Http { http } else { 0 }

@@ -133,7 +133,7 @@ async fn a_decision_is_taken_in_mid_round_and_the_call_waits_on_for_the_round() 
             let again = json!({ "afterRound": 0, "contextResults": decided(&answer, other) });
             let again = caller.go_on(session, again).await.expect("the same round");
             let warned = again["warnings"][0].as_str().expect("a warning");
-            assert!(warned.contains("was answered before, and differently"), "{warned}");
+            assert!(warned.contains("already has a different answer"), "{warned}");
             assert_eq!(paid.load(Ordering::Relaxed), times);
             serving.stop().await;
         }
@@ -149,7 +149,7 @@ async fn a_calling_model_cannot_decide_unless_the_operator_lets_it_and_is_told_w
         let session = &answer["sessionId"];
         let arguments = json!({ "afterRound": 0, "contextResults": decided(&answer, "approve") });
         let refused = caller.go_on(session, arguments).await.expect_err("a refusal");
-        assert!(refused.error.contains("has to be decided by a person"), "{}", refused.error);
+        assert!(refused.error.contains("must be decided by a person"), "{}", refused.error);
         assert_eq!(paid.load(Ordering::Relaxed), 0);
         let step = answer["nextStep"].as_str().unwrap();
         let id = session.as_str().unwrap();

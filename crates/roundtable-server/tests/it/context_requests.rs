@@ -24,7 +24,7 @@ pub fn says(text: &str) -> Reply {
 
 /// Both ask for something required in the first round, and the first one for something optional, too.
 fn asking() -> Script {
-    let first = [asks("Budget?", "required"), asks("Colour?", "optional")];
+    let first = [asks("Budget?", "required"), asks("Color?", "optional")];
     Script::default()
         .voice(AGENTS[0], [Reply::calls(first), says("Wait.")])
         .voice(AGENTS[0], [says("Now.")])
@@ -143,7 +143,7 @@ async fn r000_4_pending_requests_can_be_read_and_without_any_the_list_is_empty()
         let all = [
             ("agt_analyst", "Deadline?"),
             ("agt_synthesizer", "Budget?"),
-            ("agt_synthesizer", "Colour?"),
+            ("agt_synthesizer", "Color?"),
         ];
         assert_eq!(who_asked(&pending), all, "{transport:?}");
         running.stop().await;
@@ -162,7 +162,7 @@ async fn r000_5_exactly_the_answered_requests_are_cleared() {
         let session = &answer["sessionId"];
         caller.go_on(session, with(required(&answer))).await.expect("a round");
         let left = caller.pending(session).await;
-        assert_eq!(who_asked(&left), [("agt_synthesizer", "Colour?")], "{transport:?}");
+        assert_eq!(who_asked(&left), [("agt_synthesizer", "Color?")], "{transport:?}");
         running.stop().await;
     }
 }
@@ -192,9 +192,10 @@ async fn r000_7_r000_8_going_on_without_results_is_refused_in_these_words_and_ch
             "Cannot continue: 2 required context request(s) pending.\n\n\
              You MUST provide contextResults for these requests:\n\
              - [{}] (agt_synthesizer): Budget?\n- [{}] (agt_analyst): Deadline?\n\n\
-             Use WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.",
+             {}",
             budget.as_str().unwrap(),
-            deadline.as_str().unwrap()
+            deadline.as_str().unwrap(),
+            transport.way_to_answer()
         );
         let expected = Refused { status: transport.status(409), error };
         for arguments in [
@@ -251,14 +252,14 @@ async fn r000_10_a_result_is_matched_by_its_id_and_a_failed_search_counts() {
 #[tokio::test]
 async fn r000_6_r000_11_optional_requests_need_context_and_never_block() {
     for transport in ALL {
-        let only = [Reply::calls([asks("Colour?", "optional")]), says("Fine.")];
+        let only = [Reply::calls([asks("Color?", "optional")]), says("Fine.")];
         let running = kit::local(Script::default().voice(AGENTS[0], only)).await;
         let caller = running.caller(transport);
         let first = caller.start(topic()).await.expect("a round");
         assert_eq!(first["status"], "needs_context", "{transport:?}: R000-6");
-        assert_eq!(first["contextRequests"][0]["query"], "Colour?");
+        assert_eq!(first["contextRequests"][0]["query"], "Color?");
         let step = first["nextStep"].as_str().unwrap();
-        assert!(step.starts_with("The questions in contextRequests are optional: "), "{step}");
+        assert!(step.starts_with("The questions in contextRequests are optional. "), "{step}");
         let second = caller.go_on(&first["sessionId"], json!({})).await.expect("a round");
         assert_eq!(second["roundNumber"], 2, "{transport:?}");
         running.stop().await;
@@ -270,7 +271,7 @@ async fn r000_12_every_answered_request_is_cleared_optional_ones_too() {
     for transport in ALL {
         let (running, caller, answer) = started(transport).await;
         let mut results = required(&answer);
-        results.push(found(id_of(&answer, "Colour?"), "Red."));
+        results.push(found(id_of(&answer, "Color?"), "Red."));
         caller.go_on(&answer["sessionId"], with(results)).await.expect("a round");
         assert_eq!(caller.pending(&answer["sessionId"]).await, [[""; 3]; 0], "{transport:?}");
         running.stop().await;
@@ -302,14 +303,14 @@ async fn r000_14_a_request_is_its_agents_own_and_no_argument_makes_it_another_on
             AGENTS[0],
             [
                 Reply::calls([Call::new("request_context", forged)]),
-                Reply::calls([asks("Colour?", "required")]),
+                Reply::calls([asks("Color?", "required")]),
                 says("Asked."),
             ],
         );
         let running = kit::local(script).await;
         let answer = running.caller(transport).start(topic()).await.expect("a round");
         let requests = asked(&answer);
-        assert_eq!(who_asked(&requests), [("agt_synthesizer", "Colour?")], "{transport:?}");
+        assert_eq!(who_asked(&requests), [("agt_synthesizer", "Color?")], "{transport:?}");
         running.stop().await;
     }
 }

@@ -8,7 +8,7 @@ use roundtable::ports::{Crash, Leases as _};
 use roundtable::prelude::*;
 use serde_json::{Value, json};
 
-use crate::caller::ALL;
+use crate::caller::{ALL, Transport};
 use crate::client::{get, post};
 use crate::context_requests::{AGENTS, says, topic};
 use crate::kit;
@@ -42,7 +42,9 @@ async fn an_answer_says_what_the_round_came_to_and_what_to_do_next() {
         );
         assert!(answer["decision"]["agreementScore"].is_number());
         assert!(answer["decision"]["actionRecommendation"]["reason"].is_string());
-        assert!(answer["nextStep"].as_str().unwrap().contains("continue_roundtable"));
+        let way =
+            if transport == Transport::Http { "/continue with" } else { "continue_roundtable" };
+        assert!(answer["nextStep"].as_str().unwrap().contains(way), "{}", answer["nextStep"]);
         assert!(answer["usage"]["tokens"].is_number());
         running.stop().await;
     }
@@ -72,7 +74,7 @@ async fn f35_a_parked_debate_says_why_and_is_tried_again_when_it_is_continued() 
         park(directory.path(), session.as_str().unwrap()).await;
         let running = kit::on(directory.path(), script()).await;
         let caller = running.caller(transport);
-        let why = "it failed 3 times within 10 minutes, at last with: no such seat";
+        let why = "it failed 3 times within 10 minutes; last error: no such seat";
         assert_eq!(caller.session(&session).await["parked"], why);
         let stop = format!("/api/debates/{}/control", session.as_str().unwrap());
         let asked = post(running.address, &stop, &json!({ "action": "pause" }));

@@ -75,7 +75,7 @@ pub async fn the_directory_finds_the_newest_of_those_that_are_asked_for(store: &
     assert_eq!(select(&tenant(Some("acme")), 10).await, ["b"]);
     assert_eq!(select(&tenant(Some("nobody")), 10).await, Vec::<String>::new());
     let page = |name| Selection { before: Some(session(name)), ..tenant(None) };
-    assert_eq!(select(&page("c"), 10).await, ["a"], "a page goes on within its tenant");
+    assert_eq!(select(&page("c"), 10).await, ["a"], "a page continues within its tenant");
     assert_eq!(select(&page("a"), 10).await, Vec::<String>::new());
     let kind = |kind| Selection { kind: Some(Name::constant(kind)), ..all.clone() };
     assert_eq!(select(&kind("chat"), 10).await, ["c", "b", "a"]);

@@ -8,7 +8,7 @@ use roundtable_core::budget::Spend;
 use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, NodeId, SessionId};
-use roundtable_core::input::{Command, Env};
+use roundtable_core::input::{Command, Env, Input};
 use roundtable_core::program::Programs;
 use roundtable_core::projection::{Summary, rows};
 use roundtable_core::settings::Settings;
@@ -80,9 +80,9 @@ impl Draft {
         self.step(Command::Open(Box::new(opening(agents, Settings::default()))))
     }
 
-    pub fn step(&mut self, command: Command) -> Vec<Arc<Event>> {
+    pub fn step(&mut self, input: impl Into<Input>) -> Vec<Arc<Event>> {
         let events =
-            self.live.step(&command.into(), &env(), Starts::Allowed).expect("an accepted command");
+            self.live.step(&input.into(), &env(), Starts::Allowed).expect("an accepted input");
         events.into_iter().map(Arc::new).collect()
     }
 
@@ -115,7 +115,7 @@ impl Draft {
         summary: &Summary,
     ) -> Result<Seq, LogError> {
         let spent = self.spent;
-        let made: Vec<_> = events.iter().flat_map(|event| rows(event)).collect();
+        let made: Vec<_> = events.iter().flat_map(|event| rows(event, &self.live)).collect();
         let batch = Batch {
             expect,
             origin: self.origin.as_ref(),
@@ -147,10 +147,10 @@ impl Draft {
         self.send(store, Command::Stop).await;
     }
 
-    /// Appends what a command makes happen.
-    pub async fn send(&mut self, store: &Store, command: Command) {
+    /// Appends what a command or a report makes happen.
+    pub async fn send(&mut self, store: &Store, input: impl Into<Input>) {
         let head = self.live.session.head;
-        let events = self.step(command);
+        let events = self.step(input);
         self.append(store, head, &events).await.expect("an append");
     }
 

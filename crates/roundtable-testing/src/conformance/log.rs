@@ -122,7 +122,7 @@ pub async fn a_fork_reads_through_its_lineage(store: &Store) {
     assert_eq!(store.log.read(&session("b"), Seq(1), 1).await, Ok(expected[..1].to_vec()));
     assert_eq!(store.log.read(&session("b"), Seq(2), 1000).await, Ok(expected[1..].to_vec()));
     let inherited = store.log.find_command(&session("b"), &known.id).await;
-    assert_eq!(inherited, Ok(None), "a command of the origin is none of the fork");
+    assert_eq!(inherited, Ok(None), "a command of the origin is not one of the fork");
 }
 
 pub async fn pages_of_any_size_are_the_same_log(store: &Store) {

@@ -7,6 +7,7 @@ mod inbox;
 mod lease;
 mod log;
 mod quota;
+mod search;
 mod vectors;
 
 use roundtable_ports::Store;
@@ -49,6 +50,16 @@ pub async fn all(make: &(dyn Fn() -> Store + Sync)) {
     quota::s25_what_is_spent_counts_for_its_day_and_its_owner(&make()).await;
     quota::s25_reservations_are_counted_in_the_order_in_which_they_were_made(&make()).await;
     quota::s25_sessions_running_rounds_and_bytes_are_counted_per_owner(&make()).await;
+    search::messages_are_found_by_their_words_in_any_form(&make()).await;
+    search::a_phrase_is_found_where_its_words_follow_each_other(&make()).await;
+    search::of_many_messages_the_best_come_first_page_by_page(&make()).await;
+    search::s19_no_query_is_syntax(&make()).await;
+    search::s01_nothing_of_another_tenant_is_found(&make()).await;
+    search::archived_sessions_are_found_when_they_are_asked_for(&make()).await;
+    search::s26_a_whisper_is_found_by_those_who_sent_or_received_it(&make()).await;
+    search::messages_of_takes_that_do_not_count_are_not_found(&make()).await;
+    search::f38_a_deleted_session_is_not_found_and_gets_no_vectors(&make()).await;
+    search::messages_without_a_vector_are_listed_until_they_have_one(&make()).await;
     vectors::the_nearest_are_found_the_best_first(&make()).await;
     vectors::a_vector_is_replaced_and_removed_by_its_key(&make()).await;
     vectors::a_batch_goes_in_whole_or_not_at_all(&make()).await;

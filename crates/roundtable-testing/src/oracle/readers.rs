@@ -32,7 +32,7 @@ pub(super) fn check(evidence: &Evidence, found: &mut Findings) {
         let head = log.last().map_or(Seq(0), |event| event.seq);
         let last = reading.events.last().map_or(Seq(reading.from.0.saturating_sub(1)), |e| e.seq);
         found.check(last >= head, Rule::I5, || {
-            format!("{}: a reader came to rest at {last}; the log ends at {head}", reading.session)
+            format!("{}: a reader stopped at {last}; the log ends at {head}", reading.session)
         });
     }
 }

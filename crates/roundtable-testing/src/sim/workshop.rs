@@ -60,7 +60,7 @@ impl Workshop {
     }
 }
 
-/// What a tool that does something is told.
+/// Arguments of a tool that does something.
 #[derive(Deserialize, JsonSchema)]
 struct Job {
     what: String,
@@ -111,7 +111,7 @@ impl Tool for Hand {
     }
 }
 
-/// What a tool that asks is told.
+/// Arguments of a tool that asks.
 #[derive(Deserialize, JsonSchema)]
 struct Questions {
     /// The names of the prompts, asked one after another.
@@ -125,7 +125,7 @@ pub fn questions(asks: &[&str], offers: &[&str]) -> Value {
     json!({ "asks": asks, "offers": offers })
 }
 
-/// A tool that asks nested prompts; each is told what the one before it said.
+/// A tool that asks nested prompts; each receives the answer of the one before it.
 struct Mind {
     name: &'static str,
     effect: Effect,

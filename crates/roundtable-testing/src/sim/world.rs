@@ -16,6 +16,7 @@ use roundtable_core::event::Seq;
 use roundtable_core::id::{NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary, rows};
 use roundtable_core::session::Session;
+use roundtable_core::{Keep, Live};
 use roundtable_engine::{Config, Engine, Parts, Toolset};
 use roundtable_models::scripted::{Script, ScriptedModel};
 use roundtable_ports::{Clock as _, Ids, Model};
@@ -136,7 +137,11 @@ impl World {
                 let listed = engine.parts().store.directory.find(&session).await;
                 let summary = listed.ok().flatten().map(|listed| listed.summary);
                 assert_eq!(summary, states.last().map(Summary::of), "{}: {session}", self.label);
-                let rows: Vec<Row> = stored.iter().flat_map(|s| rows(&s.event)).collect();
+                let parts = engine.parts();
+                let mut live = Live::reader(session.clone(), &parts.programs, Keep::All);
+                let log = parts.store.log.read(&session, Seq(1), usize::MAX).await;
+                log.unwrap_or_default().iter().for_each(|event| live.apply(event));
+                let rows: Vec<Row> = stored.iter().flat_map(|s| rows(&s.event, &live)).collect();
                 assert_eq!(self.disk.rows(&session), rows, "{}: {session}", self.label);
             }
             engine.shutdown().await;

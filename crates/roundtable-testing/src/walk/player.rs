@@ -174,7 +174,7 @@ impl Player {
             let Some(want) = self.live.session.wants().into_iter().next() else { return };
             self.satisfy(want);
         }
-        panic!("it goes on for ever");
+        panic!("it never ends");
     }
 
     fn satisfy(&mut self, want: Want) {
@@ -309,7 +309,7 @@ impl Player {
         let Some(iteration) = choose(pick, &waiting).cloned() else { return };
         let contribute = Command::Contribute { iteration, text: "So say I.".to_owned() };
         assert_eq!(self.feed(contribute.clone()), Ok(()), "it waited");
-        assert!(self.feed(contribute).is_err(), "it is brought in once");
+        assert!(self.feed(contribute).is_err(), "a contribution counts once");
     }
 
     fn rewind(&mut self, pick: &Index) {

@@ -20,13 +20,13 @@ const NEAR: f64 = 0.6;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FactCheck;
 
-/// What `fact_check` is told.
+/// Arguments of `fact_check`.
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 pub struct Quote {
-    /// The words that were allegedly said. Case, spaces and the form of quotation marks do not matter.
+    /// The quoted words. Case, spaces and the form of quotation marks are ignored.
     #[schemars(length(min = 1, max = 2000))]
     pub quote: String,
-    /// Only what this participant said, by name or id.
+    /// Name or id of the participant. Default: all participants.
     #[serde(default)]
     pub said_by: Option<String>,
 }
@@ -39,8 +39,8 @@ impl Tool for FactCheck {
     }
 
     fn description(&self) -> &str {
-        "Checks whether something was really said in this conversation: finds the exact statement, \
-         who said it, in which round, and in which event. Use it before you hold a quote against someone."
+        "Check a quote against this conversation. Returns the exact statement, its author, its \
+         round and its event. Use it before you attribute a statement to someone."
     }
 
     fn effect(&self) -> Effect {
@@ -49,9 +49,9 @@ impl Tool for FactCheck {
 
     async fn run(&self, params: Quote, context: &ToolContext) -> Result<ToolResult, ToolError> {
         if params.quote.len() > MAX_QUOTE {
-            return Err(format!("a quote has at most {MAX_QUOTE} bytes").into());
+            return Err(format!("the quote is longer than {MAX_QUOTE} bytes").into());
         }
-        let needle = Needle::new(&params.quote).ok_or("there are no words in the quote")?;
+        let needle = Needle::new(&params.quote).ok_or("the quote is empty")?;
         let mut search = Search::new(needle, params.said_by.as_deref());
         let mut messages = context.session.messages();
         while let Some(message) = messages.try_next().await? {
@@ -81,7 +81,7 @@ impl std::fmt::Display for Found {
         if let Some(agent) = agent {
             write!(f, " ({agent})")?;
         }
-        let note = if *counts { "" } else { ", in a take that no longer counts" };
+        let note = if *counts { "" } else { ", in an inactive take" };
         write!(f, ", round {round}, event {seq}{note}: \"{}\"", self.passage)
     }
 }
@@ -133,7 +133,7 @@ impl Search {
             lines.push(format!("and {} more", self.times - self.found.len()));
         }
         if let (0, Some((_, nearest))) = (self.times, self.nearest) {
-            lines.push(format!("The nearest is {nearest}"));
+            lines.push(format!("Closest match: {nearest}"));
         }
         ToolResult::ok(lines.join("\n")).with_value(json!({ "events": events }))
     }

@@ -8,7 +8,7 @@ use reqwest::Url;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It is no URL.
-    #[error("this is not a valid URL: {0}")]
+    #[error("invalid URL: {0}")]
     NotAUrl(String),
     /// It is not a page of the web.
     #[error("only http and https can be fetched")]

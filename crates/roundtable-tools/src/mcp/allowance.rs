@@ -64,7 +64,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
             Poll::Ready(Ok(()))
         } else {
             buffer.set_filled(before);
-            Poll::Ready(Err(io::Error::other("the server said too much")))
+            Poll::Ready(Err(io::Error::other("the server sent too much data")))
         }
     }
 }

@@ -111,7 +111,9 @@ fn flaw(
 ) -> Option<String> {
     let fits = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
     if tool.name.is_empty() || !tool.name.chars().all(fits) {
-        return Some("its name has other characters than letters, digits, `-` and `_`".to_owned());
+        return Some(
+            "its name contains characters other than letters, digits, `-` and `_`".to_owned(),
+        );
     }
     if name_here(server, &tool.name).len() > MAX_NAME {
         return Some(format!("its name with the server's has more than {MAX_NAME} characters"));
@@ -166,8 +168,8 @@ mod tests {
         assert_eq!(
             lines(&first),
             [
-                "\"read\" of MCP server \"files\" is new and waits for approval",
-                "\"list\" of MCP server \"files\" is new and waits for approval"
+                "\"read\" of MCP server \"files\" is new and needs approval",
+                "\"list\" of MCP server \"files\" is new and needs approval"
             ]
         );
         assert!(first.reports.iter().all(|report| pins.approve(report)));
@@ -177,7 +179,7 @@ mod tests {
             &pins.of("files"),
         );
         assert_eq!(second.admitted.keys().collect::<Vec<_>>(), ["list"]);
-        let changed = "\"read\" of MCP server \"files\" changed since it was approved (description) and waits for approval";
+        let changed = "\"read\" of MCP server \"files\" changed since it was approved (description) and needs approval";
         assert_eq!(lines(&second), [changed]);
         assert!(pins.approve(&second.reports[0]), "the change can be approved in turn");
         let third = Catalog::of(
@@ -186,7 +188,7 @@ mod tests {
             &pins.of("files"),
         );
         assert_eq!(third.admitted.keys().collect::<Vec<_>>(), ["read"]);
-        assert_eq!(lines(&third), ["MCP server \"files\" has no tool \"list\" any more"]);
+        assert_eq!(lines(&third), ["MCP server \"files\" no longer has the tool \"list\""]);
     }
 
     #[test]
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(
             lines(&second),
             [
-                "\"pay\" of MCP server \"a\" changed since it was approved (effect) and waits for approval"
+                "\"pay\" of MCP server \"a\" changed since it was approved (effect) and needs approval"
             ]
         );
     }

@@ -135,7 +135,7 @@ impl Connection {
                     tools.extend(page.tools);
                     cursor = page.next_cursor;
                 }
-                Ok(_) => return Err("it does not say which tools it has".to_owned()),
+                Ok(_) => return Err("it does not support listing tools".to_owned()),
                 Err(error) => return Err(error.to_string()),
             }
             if cursor.is_none() {

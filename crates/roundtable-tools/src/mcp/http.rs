@@ -27,7 +27,7 @@ const BOTH: &str = "application/json, text/event-stream";
 pub(super) enum HttpError {
     #[error("{0}")]
     Request(#[source] reqwest::Error),
-    #[error("the server said too much")]
+    #[error("the server sent too much data")]
     TooMuch,
 }
 
@@ -60,9 +60,10 @@ pub(super) fn headers(
     named: &BTreeMap<String, String>,
 ) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let header = |(name, value): (&String, &String)| {
-        let key: HeaderName = name.parse().map_err(|_| format!("\"{name}\" is no header"))?;
+        let key: HeaderName =
+            name.parse().map_err(|_| format!("invalid header name \"{name}\""))?;
         let mut value = HeaderValue::from_str(value)
-            .map_err(|_| format!("the value of the header \"{name}\" cannot be sent"))?;
+            .map_err(|_| format!("invalid value of the header \"{name}\""))?;
         value.set_sensitive(true);
         Ok((key, value))
     };

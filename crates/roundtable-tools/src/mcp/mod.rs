@@ -91,7 +91,7 @@ pub async fn connect(servers: impl IntoIterator<Item = McpServer>, pins: &Pins) 
     let mut names = BTreeSet::new();
     let mut usable = Vec::new();
     for server in servers {
-        let taken = || "another server has the same name; this one is not used".to_owned();
+        let taken = || "duplicate server name; this server is ignored".to_owned();
         match server.mistake().or_else(|| (!names.insert(server.name.clone())).then(taken)) {
             Some(why) => sources
                 .mistakes

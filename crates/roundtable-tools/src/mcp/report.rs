@@ -76,10 +76,10 @@ impl std::fmt::Display for Report {
         match &self.finding {
             Finding::Misconfigured { why } => write!(f, "MCP server \"{server}\": {why}"),
             Finding::Unreachable { why } => {
-                write!(f, "MCP server \"{server}\" is not there: {why}")
+                write!(f, "MCP server \"{server}\" is not available: {why}")
             }
             Finding::Gone { tool } => {
-                write!(f, "MCP server \"{server}\" has no tool \"{tool}\" any more")
+                write!(f, "MCP server \"{server}\" no longer has the tool \"{tool}\"")
             }
             Finding::Withheld { tool, why } => {
                 write!(f, "\"{tool}\" of MCP server \"{server}\" {why}")
@@ -91,7 +91,7 @@ impl std::fmt::Display for Report {
 impl std::fmt::Display for Withheld {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::New { .. } => f.write_str("is new and waits for approval"),
+            Self::New { .. } => f.write_str("is new and needs approval"),
             Self::Unusable { why } => write!(f, "cannot be used: {why}"),
             Self::Changed { approved, offered } => {
                 let parts = [
@@ -103,7 +103,7 @@ impl std::fmt::Display for Withheld {
                 let changed: Vec<&str> = changed.collect();
                 write!(
                     f,
-                    "changed since it was approved ({}) and waits for approval",
+                    "changed since it was approved ({}) and needs approval",
                     changed.join(", ")
                 )
             }

@@ -23,7 +23,7 @@ pub(super) fn result(result: CallToolResult, limit: usize) -> ToolResult {
         text = value.to_string();
     }
     if text.len() > limit {
-        text = format!("{}\n[cut off after {limit} bytes]", cut(&text, limit));
+        text = format!("{}\n[truncated after {limit} bytes]", cut(&text, limit));
     }
     let success = result.is_error != Some(true);
     ToolResult { message: text, value, success }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn f30_a_result_is_cut_between_characters() {
         let told = result(CallToolResult::success(vec![ContentBlock::text("é".repeat(100))]), 11);
-        assert_eq!(told, ToolResult::ok("ééééé\n[cut off after 11 bytes]"));
+        assert_eq!(told, ToolResult::ok("ééééé\n[truncated after 11 bytes]"));
         let large = CallToolResult::structured(json!({ "text": "x".repeat(100) }));
         assert_eq!(result(large, 50).value, None);
     }

@@ -49,7 +49,8 @@ impl McpServer {
             && !name.contains("__")
             && !name.starts_with('_')
             && !name.ends_with('_');
-        let mistake = "the name of a server has 1 to 32 lower-case letters, digits, `-` and single `_` between them";
+        let mistake =
+            "a server name must have 1 to 32 lowercase letters, digits, `-` and single `_`";
         (!is_name).then(|| mistake.to_owned())
     }
 }

@@ -152,8 +152,8 @@ impl SourceTask {
             Link::Up { connection, admitted, .. } => match admitted.get(tool) {
                 Some(offered) if offered == digest => Ok(connection.clone()),
                 Some(_) | None => Err(format!(
-                    "\"{tool}\" of the MCP server \"{name}\" is not what was approved any more; \
-                     it is withheld until an operator approves it"
+                    "\"{tool}\" of the MCP server \"{name}\" changed since it was approved; it is \
+                     disabled until an operator approves it"
                 )),
             },
         }

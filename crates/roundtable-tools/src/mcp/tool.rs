@@ -54,9 +54,7 @@ impl McpTool {
         }
         match answer {
             Ok(CallToolResponse::Complete(done)) => Ok(result(done, self.server.max_output)),
-            Ok(_) => Err(self
-                .says("it wants more than a call can give it, and that is not supported")
-                .into()),
+            Ok(_) => Err(self.says("it requires a feature that is not supported").into()),
             Err(ServiceError::McpError(error)) => Err(self.says(&error.message).into()),
             Err(error) => {
                 // A connection that failed once is not trusted again.
@@ -132,7 +130,7 @@ impl DynTool for McpTool {
             let arguments = match arguments {
                 Value::Object(arguments) => arguments,
                 Value::Null => JsonObject::new(),
-                _ => return Err("the arguments have to be an object".into()),
+                _ => return Err("the arguments must be an object".into()),
             };
             let mut params =
                 CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);

@@ -71,7 +71,7 @@ async fn a_misquote_is_not_found_and_the_nearest_statement_is_named() {
     let result = checked("I said Rust is slow", None, false).await;
     let lines: Vec<&str> = result.message.lines().collect();
     assert_eq!(lines[0], "Not found in 4 message(s) of this session.");
-    assert!(lines[1].starts_with("The nearest is Ann (agt_ann), round 1, event "), "{}", lines[1]);
+    assert!(lines[1].starts_with("Closest match: Ann (agt_ann), round 1, event "), "{}", lines[1]);
     let result = checked("Rust is", Some("Bob"), false).await;
     assert_eq!(result.message, "Not found in 1 message(s) of this session.");
     assert_eq!(result.value, Some(json!({ "events": [] })));
@@ -92,7 +92,7 @@ async fn those_who_speak_side_by_side_do_not_hear_each_other_through_it() {
 #[tokio::test]
 async fn a_quote_without_words_is_refused() {
     let result = checked(" … \"\" ", None, false).await;
-    assert_eq!(result, ToolResult::failed("there are no words in the quote"));
+    assert_eq!(result, ToolResult::failed("the quote is empty"));
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ async fn s16_user_info_other_schemes_and_other_ports_are_refused() {
         assert_eq!(refused(url).await, "only http and https can be fetched", "{url}");
     }
     assert_eq!(refused("http://a.example:22/").await, "port 22 is not fetched");
-    assert_eq!(refused("not a url").await, "this is not a valid URL: relative URL without a base");
+    assert_eq!(refused("not a url").await, "invalid URL: relative URL without a base");
 }
 
 /// A site on loopback, and a tool that may go there and nowhere else.
@@ -307,12 +307,12 @@ async fn a_page_is_cut_refused_or_given_up_when_it_is_too_much() {
     };
     let site = Site::new(site, vec![vec![HERE]], config).await;
     let endless = site.fetch("/endless").await;
-    assert!(endless.success && endless.message.contains("\n[cut off here]\n"));
+    assert!(endless.success && endless.message.contains("\n[truncated]\n"));
     assert!(endless.message.len() < 800, "{}", endless.message.len());
     assert_eq!(site.fetch("/silent").await, ToolResult::failed("the page took longer than 1 s"));
     assert_eq!(
         site.fetch("/picture").await,
-        ToolResult::failed("only text can be fetched, and this is image/png")
+        ToolResult::failed("unsupported content type image/png; only text can be fetched")
     );
     let missing = site.fetch("/missing").await;
     assert!(

@@ -68,7 +68,7 @@ pub(super) async fn verify(store: &SqliteArchive) -> Verification {
         match row {
             Err(what) => found.add(None, None, what),
             Ok(row) => match row.id.parse() {
-                Err(_) => found.add(Some(&row.id), None, "this is no id of a session"),
+                Err(_) => found.add(Some(&row.id), None, "invalid session id"),
                 Ok(id) => match origin_fault(row, &known) {
                     Some(what) => found.add(Some(&row.id), Some(row.parent_seq), what),
                     None => check_session(store, &id, row, &mut found).await,
@@ -85,14 +85,14 @@ fn origin_fault(row: &SessionRow, known: &BTreeMap<String, SessionRow>) -> Optio
     let mut next = row;
     while let Some(parent) = &next.parent {
         let Some(origin) = known.get(parent) else {
-            return Some(format!("it comes from {parent}, which is not there"));
+            return Some(format!("its parent {parent} is missing"));
         };
         if !seen.insert(parent) {
-            return Some(format!("it comes from {parent}, which comes from it"));
+            return Some(format!("its parent {parent} is also its child"));
         }
         if next.parent_seq > origin.head {
             let (at, head) = (next.parent_seq, origin.head);
-            return Some(format!("it comes from {parent} at {at}, which ends at {head}"));
+            return Some(format!("it was forked from {parent} at {at}, which ends at {head}"));
         }
         next = origin;
     }
@@ -174,7 +174,7 @@ impl Walk<'_> {
         }
         let fold = AssertUnwindSafe(|| self.state.evolve(event));
         if catch_unwind(fold).is_err() {
-            found.add(id, Some(event.seq), "no state can be made of it");
+            found.add(id, Some(event.seq), "the state cannot be computed from it");
             return false;
         }
         self.erased |= event.body == Body::Redacted;
@@ -189,13 +189,13 @@ impl Walk<'_> {
     fn compare(&self, seq: Seq, found: &mut Verification) {
         let id = Some(self.row.id.as_str());
         if seq == self.row.head && self.row.summary != Some(Summary::of(&self.state)) {
-            found.add(id, Some(seq), "the session's row is not what the log says");
+            found.add(id, Some(seq), "the session's row does not match the log");
         }
         let Some(SnapshotRow { snapshot, intact: true }) = &self.snapshot else { return };
         // One of another form is not used, so it does no harm.
         let used = snapshot.seq == seq && snapshot.version == SNAPSHOT_VERSION;
         if used && serde_json::from_slice(&snapshot.state).ok().as_ref() != Some(&self.state) {
-            found.add(id, Some(seq), "the snapshot is not the state that the log gives");
+            found.add(id, Some(seq), "the snapshot does not match the log");
         }
     }
 
@@ -207,11 +207,11 @@ impl Walk<'_> {
         }
         match self.snapshot {
             Some(SnapshotRow { snapshot, .. }) if snapshot.seq > head => {
-                let what = "the snapshot is of an event that is not there, and is not used";
+                let what = "the snapshot refers to a missing event and is not used";
                 found.add(id, Some(snapshot.seq), what);
             }
             Some(SnapshotRow { snapshot, intact: false }) => {
-                let what = "the snapshot is not the one that was written, and is not used";
+                let what = "the snapshot does not match its digest and is not used";
                 found.add(id, Some(snapshot.seq), what);
             }
             Some(_) | None => {}

@@ -88,7 +88,7 @@ impl Session {
         self.send_command(Command::Say(message.0), Some(CommandKey { id, digest })).await
     }
 
-    /// Changes the text of a message that waits for its round.
+    /// Change the text of a queued message.
     ///
     /// # Errors
     /// [`crate::Error`] when the message does not wait; then nothing changed.
@@ -97,7 +97,7 @@ impl Session {
         self.command(Command::Edit { message_id, text }).await
     }
 
-    /// Takes back a message that waits for its round.
+    /// Withdraw a queued message.
     ///
     /// # Errors
     /// [`crate::Error`] when the message does not wait; then nothing changed.

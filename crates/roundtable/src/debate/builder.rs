@@ -336,7 +336,7 @@ impl DebateBuilder {
             given => given.max(2),
         });
         if !(2..=10).contains(&count) {
-            let what = format!("a debate has 2 to 10 agents who argue, not {count}");
+            let what = format!("a debate needs 2 to 10 agents, not {count}");
             return Err(Reject::Invalid { what }.into());
         }
         let models = self.engine.driver().parts().models.keys().map(String::as_str);

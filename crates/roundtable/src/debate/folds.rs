@@ -50,7 +50,7 @@ mod tests {
             "there is one place, and it is taken"
         );
         drop(place);
-        assert!(folds.open(&session).await.is_err(), "there is no such session");
+        assert!(folds.open(&session).await.is_err(), "no such session");
         assert_eq!(folds.0.available_permits(), 1);
     }
 

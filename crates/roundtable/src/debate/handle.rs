@@ -184,7 +184,7 @@ impl Debate {
     }
 
     fn no_debate(&self) -> Error {
-        invalid(format!("session {} is no debate; read it as a session", self.id()))
+        invalid(format!("session {} is not a debate; read it as a session", self.id()))
     }
 
     /// Waits until a round is over, or until it waits for people, and says what it came to. Whoever
@@ -222,7 +222,7 @@ impl Debate {
             (true, None) => state.last_number,
         };
         if number == 0 {
-            return Err(invalid("no round has begun yet; start the debate".to_owned()));
+            return Err(invalid("no round has started yet; start the debate".to_owned()));
         }
         self.wait(number).await
     }
@@ -416,13 +416,13 @@ impl Debate {
 fn pick(record: &Record, number: Option<u32>) -> Result<u32> {
     number
         .or(record.last_round())
-        .ok_or_else(|| invalid("no round has begun yet; start the debate".to_owned()))
+        .ok_or_else(|| invalid("no round has started yet; start the debate".to_owned()))
 }
 
 fn no_round(record: &Record, number: u32) -> Error {
     invalid(match record.last_round() {
-        None => format!("there is no round {number}; none has begun yet"),
-        Some(last) => format!("there is no round {number}; there are rounds 1 to {last}"),
+        None => format!("round {number} does not exist; no round has started yet"),
+        Some(last) => format!("round {number} does not exist; the rounds are 1 to {last}"),
     })
 }
 

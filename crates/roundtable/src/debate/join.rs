@@ -51,7 +51,7 @@ pub(super) fn unused(state: &State, request: &ContinueRequest, number: u32) -> V
         .filter(|result| state.requests.iter().any(|request| request.id == result.request));
     let pending = pending.map(|result| {
         format!(
-            "{} is still pending: round {number} exists already, so this answer was not used; send it with afterRound {}",
+            "{} is still pending: round {number} already exists, so this answer was not used; send it with afterRound {}",
             result.request, state.last_number
         )
     });
@@ -94,7 +94,7 @@ pub(super) fn join(state: &State, request: &ContinueRequest) -> Result<Option<Co
         return Ok(None);
     }
     if last < after && failed != Some(after) {
-        return Err(invalid(format!("there is no round {after} yet; the last one is {last}")));
+        return Err(invalid(format!("round {after} does not exist yet; the last round is {last}")));
     }
     match running {
         Some(round) => Err(Reject::Busy { round }.into()),

@@ -24,7 +24,7 @@ pub fn find_settled(live: &Live, number: u32) -> Option<Result<Findings>> {
     let record = Record::of(live)?;
     let findings = record.findings(number);
     if findings.is_none() && completed {
-        let hint = "no such round will follow; open another debate, or fork this one";
+        let hint = "the debate has no further rounds; start another debate, or fork this one";
         return Some(Err(
             Reject::NotActive { status: "completed".into(), hint: hint.into() }.into()
         ));
@@ -75,9 +75,9 @@ pub(super) fn find_summed_or_failed(
     live.session.asides.is_empty().then(|| {
         let why = match &failed.outcome {
             Some(TurnOutcome::Failed { error }) => error.clone(),
-            _ => "it was cut off".to_owned(),
+            _ => "it was interrupted".to_owned(),
         };
-        Err(invalid(format!("the debate could not be summed up: {why}; ask again to try again")))
+        Err(invalid(format!("the synthesis failed: {why}; send the request again to retry")))
     })
 }
 

@@ -17,7 +17,7 @@ impl Session {
         let state = self.state().await?;
         let waiting = state.waiting.back().map(|waiting| &waiting.context);
         let Some(input) = waiting.or(state.marks.back().map(|mark| &mark.input)) else {
-            let what = "no round has begun yet; send a message first".to_owned();
+            let what = "no round has started yet; send a message first".to_owned();
             return Err(Reject::Invalid { what }.into());
         };
         collect(self, input.message_id()).await

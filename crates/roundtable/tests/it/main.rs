@@ -15,5 +15,6 @@ mod debate;
 mod http;
 mod program;
 mod reader;
+mod search;
 mod session;
 mod vendor;

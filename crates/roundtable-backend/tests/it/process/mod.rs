@@ -283,7 +283,7 @@ impl Drop for Node {
 pub fn until(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "it never came to this: {what}");
+        assert!(began.elapsed() < PATIENCE, "this never happened: {what}");
         std::thread::yield_now();
     }
 }

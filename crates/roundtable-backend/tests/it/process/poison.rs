@@ -28,7 +28,7 @@ fn f35_a_session_that_ends_three_processes_is_parked_and_the_fourth_lives_on() {
     until("it is parked", || {
         lines(&shell(directory.path()), "SELECT parked IS NOT NULL FROM lease") == ["1"]
     });
-    let why = "3 processes in a row ended while they had it";
+    let why = "3 processes in a row ended while they owned it";
     let told = last.send(&bad, "stop", roundtable_core::input::Command::Stop);
     let Some(Tell::Unsure(told)) = told else { panic!("{told:?}") };
     assert_eq!(told, format!("the session is parked: {why}. Continue it to try again"));

@@ -14,30 +14,28 @@ use roundtable::driver;
 use roundtable::models::local;
 use roundtable::ports::{Chunk, Model, ModelError, ModelRequest, ModelStream};
 use roundtable_server::{HOST, HostModel, Quotas};
-use serde_json::json;
 
 use super::super::reference::Link;
 use super::super::{Config, SCRIPTED};
 use super::model::VOICE;
 use super::{Needs, Running, Toolbox, Watch, built};
 
-/// Speaks where there is no model, and says so: whoever hears it knows what to do.
+/// Answers if no model is configured, with instructions to configure one.
 struct Placeholder;
 
-const NO_MODEL: &str = "I am a scripted voice and not a model, so this is not a debate yet. Set ANTHROPIC_API_KEY, \
-    OPENAI_API_KEY or another vendor's key where roundtable starts; or run `roundtable models fetch` for a small \
-    model on this machine; or start with `--model host`, and your assistant speaks for the agents.";
+const NO_MODEL: &str = "No model is configured, so this answer is scripted. The operator of the server can set \
+    ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key; install the local model with `roundtable models fetch`; \
+    or start the server with `--model host`, so that the model of an MCP client answers.";
 
 #[async_trait]
 impl Model for Placeholder {
     async fn stream(&self, _: &ModelRequest) -> std::result::Result<ModelStream, ModelError> {
-        let answer = json!({ "position": NO_MODEL, "confidence": 0.0 }).to_string();
         let record = CallRecord {
             model: SCRIPTED.to_owned(),
             notice: Some(VOICE.to_owned()),
             ..CallRecord::default()
         };
-        Ok(stream::iter([Ok(Chunk::Text(answer)), Ok(Chunk::Done(record))]).boxed())
+        Ok(stream::iter([Ok(Chunk::Text(NO_MODEL.to_owned())), Ok(Chunk::Done(record))]).boxed())
     }
 }
 

@@ -88,9 +88,9 @@ impl Config {
         let variables = named.map_or(variables, |named| vec![named]);
         match variables.as_slice() {
             [] => format!(
-                "{vendor} needs a key; set key_env = \"VARIABLE\" under [providers.{vendor}]"
+                "{vendor} needs an API key; set key_env = \"VARIABLE\" under [providers.{vendor}]"
             ),
-            names => format!("{vendor} needs a key; set {}", names.join(" or ")),
+            names => format!("{vendor} needs an API key; set {}", names.join(" or ")),
         }
     }
 
@@ -137,16 +137,16 @@ fn millis(said: Option<u64>, usual: Duration) -> Duration {
 struct Voices;
 
 /// What people should know of what they say.
-pub(super) const VOICE: &str = "A scripted voice spoke, and no model.";
+pub(super) const VOICE: &str = "Scripted answer: no model was called.";
 
 #[async_trait]
 impl Model for Voices {
     async fn stream(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let name = &request.agent_name;
         let reply = Reply::text(match request.output {
-            None => "I am a scripted voice, not a model. You said: {input}".to_owned(),
+            None => "Scripted answer: no model was called. Your message: {input}".to_owned(),
             Some(_) => {
-                format!("I am {name}, a scripted voice and not a model: I hold no position.")
+                format!("Scripted answer of {name}: no model was called.")
             }
         });
         let script = Script::default().voice(request.scope.agent.suffix(), [reply]);

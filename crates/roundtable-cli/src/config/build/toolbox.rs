@@ -54,7 +54,7 @@ impl Toolbox {
         });
         match found {
             Some(report) if matches!(report.finding, Finding::Withheld { .. }) => Some(format!(
-                "{report}; look at it with `roundtable tools`, approve it with `roundtable tools approve {server}`"
+                "{report}; review it with `roundtable tools`, approve it with `roundtable tools approve {server}`"
             )),
             Some(report) => Some(report.to_string()),
             None => Some(format!(
@@ -78,18 +78,18 @@ impl Config {
         }
         let wanted = self.file.mcp.iter().filter(|(name, _)| wanted(name));
         let servers: Vec<McpServer> = wanted.map(|(name, entry)| server(name, entry)).collect();
-        let pins = self.pins().load().context("reading which tools were approved")?;
+        let pins = self.pins().load().context("cannot read the approved tools")?;
         Ok(Toolbox { tools, sources: mcp::connect(servers, &pins).await })
     }
 
     /// Approves the definitions of these reports, and no others.
     pub fn approve(&self, reports: &[&Report]) -> Result<()> {
         tell(&prepare_directory(&self.data_dir)?);
-        let mut pins = self.pins().load().context("reading which tools were approved")?;
+        let mut pins = self.pins().load().context("cannot read the approved tools")?;
         for report in reports {
             pins.approve(report);
         }
-        self.pins().store(&pins).context("storing which tools are approved")
+        self.pins().store(&pins).context("cannot store the approved tools")
     }
 
     /// The MCP servers of the file.

@@ -20,7 +20,7 @@ impl Session {
         program: &dyn AnyProgram,
     ) -> Result<Vec<Draft>, Reject> {
         json::check(data).map_err(|error| Reject::Invalid { what: error.to_string() })?;
-        self.check_bytes("what is wanted", data.to_string().len())?;
+        self.check_bytes("the request", data.to_string().len())?;
         let act = program.act(Folds { session: self, window }, name, data)?;
         let changed = act.state.and_then(|new| self.change(new));
         let mut drafts: Vec<Draft> =

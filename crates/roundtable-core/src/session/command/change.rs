@@ -30,8 +30,7 @@ fn checked(title: &str) -> Result<String, Reject> {
     if (1..=MAX_TITLE).contains(&length) && !title.chars().any(char::is_control) {
         return Ok(title.to_owned());
     }
-    let what = format!(
-        "a title has 1 to {MAX_TITLE} characters on one line; this one has {length} characters"
-    );
+    let what =
+        format!("a title must have 1 to {MAX_TITLE} characters on one line; this one has {length}");
     Err(Reject::Invalid { what })
 }

@@ -23,7 +23,8 @@ impl Session {
             Phase::AwaitingModel { attempt, .. } => Some(*attempt),
             Phase::Pending | Phase::AwaitingTools(_) | Phase::Over => None,
         });
-        let stale = || Reject::Stale { what: format!("turn {id}: it does not wait for anyone") };
+        let stale =
+            || Reject::Stale { what: format!("turn {id} does not wait for a contribution") };
         let record = CallRecord { model: HOST.to_owned(), ..CallRecord::default() };
         let reply = Reply { text: text.to_owned(), record, ..Reply::default() };
         self.model_replied(id, attempt.ok_or_else(stale)?, &reply, env)

@@ -19,7 +19,7 @@ impl Session {
         let invalid = |what: String| Reject::Invalid { what };
         json::check(&imported.data).map_err(|error| invalid(format!("the record is {error}")))?;
         let program = programs.find(&imported.program).ok_or_else(|| {
-            invalid(format!("nothing here can read a record of kind {}", imported.program))
+            invalid(format!("no program can import a record of kind {}", imported.program))
         })?;
         program.check_import(imported).map_err(invalid)?;
         let imported = SessionEvent::SessionImported(Box::new(imported.clone()));

@@ -27,9 +27,8 @@ impl Session {
             return Err(invalid("rounds must be at least 1"));
         }
         let name = &opening.settings.program.name;
-        let program = programs
-            .find(name)
-            .ok_or_else(|| invalid(format!("there is no program \"{name}\" here")))?;
+        let program =
+            programs.find(name).ok_or_else(|| invalid(format!("unknown program \"{name}\"")))?;
         json::check(&opening.settings.program.rules)
             .map_err(|error| invalid(format!("the rules are {error}")))?;
         program.check(opening).map_err(invalid)?;
@@ -53,14 +52,12 @@ impl Session {
             return Err(Reject::Exists { session: self.id.clone() });
         }
         if self.round.is_some() {
-            return Err(invalid(
-                "a fork starts where a round has closed; choose the end of a round",
-            ));
+            return Err(invalid("a fork must start at the end of a round"));
         }
         if let Some(total) = self.settings.total_rounds.filter(|total| self.next_number() > *total)
         {
             return Err(invalid(format!(
-                "all {total} rounds are done there; fork at the end of an earlier round"
+                "all {total} rounds are done at that point; fork at the end of an earlier round"
             )));
         }
         let agents = agents.unwrap_or(&self.agents).to_vec();
@@ -86,14 +83,14 @@ impl Session {
 fn check_agents(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
     if agents.is_empty() || agents.len() > MOST_AGENTS {
         return Err(invalid(format!(
-            "a session has 1 to {MOST_AGENTS} agents, this one has {}",
+            "a session needs 1 to {MOST_AGENTS} agents; this one has {}",
             agents.len()
         )));
     }
     for (index, agent) in agents.iter().enumerate() {
         if agents[..index].iter().any(|other| other.id == agent.id) {
             return Err(invalid(format!(
-                "agent {} takes part twice; give each its own name",
+                "duplicate agent {}; give each agent its own name",
                 agent.id
             )));
         }
@@ -119,7 +116,7 @@ fn check_agents(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
 pub(super) fn check_limits(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
     if settings.session_limits.time_ms.is_some() {
         return Err(invalid(
-            "a session waits for people, so it has no time limit; set one for rounds or agents",
+            "a session cannot have a time limit because it waits for people; set one for rounds or agents",
         ));
     }
     check_prices(agents, settings)
@@ -133,7 +130,7 @@ fn check_prices(agents: &[Agent], settings: &Settings) -> Result<(), Reject> {
     match agents.iter().find(unpriced) {
         None => Ok(()),
         Some(agent) => Err(invalid(format!(
-            "there is a money budget, and no price is known for {}'s model {}; set a price, or a token budget instead",
+            "a money budget needs known prices, and the price of {}'s model {} is unknown; set its price, or use a token budget",
             agent.name, agent.model
         ))),
     }

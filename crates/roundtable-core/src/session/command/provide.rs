@@ -45,10 +45,13 @@ impl Session {
         let limit = self.max_results();
         if results.len() > limit {
             let what =
-                format!("{} results were sent; at most {limit} are taken at once", results.len());
+                format!("too many results ({}); send at most {limit} at once", results.len());
             return Err(Reject::Invalid { what });
         }
-        self.check_bytes("the results together", results.iter().map(ContextResult::bytes).sum())?;
+        self.check_bytes(
+            "the total of the results",
+            results.iter().map(ContextResult::bytes).sum(),
+        )?;
         let pending: BTreeMap<_, _> =
             self.requests.iter().map(|request| (&request.id, request)).collect();
         let mut taken: BTreeMap<&ContextRequestId, ContextResult> = BTreeMap::new();
@@ -98,14 +101,10 @@ impl Session {
             let digest = accepted.as_ref().unwrap_or(result).digest();
             let warning = match (pending, first.get(id)) {
                 (_, Some(earlier)) if *earlier == digest => None,
-                (_, Some(_)) => Some(format!(
-                    "{id} was answered twice in this call; the first answer counts, the other one is ignored"
-                )),
-                (Some(request), None) if interrupts && self.is_cut(&request.about) => {
-                    Some(format!(
-                        "{id} was withdrawn with the round that was cut off; its answer is ignored"
-                    ))
-                }
+                (_, Some(_)) => Some(format!("duplicate answer to {id}; the first one counts")),
+                (Some(request), None) if interrupts && self.is_cut(&request.about) => Some(
+                    format!("{id} was withdrawn with its interrupted round; the answer is ignored"),
+                ),
                 (Some(_), None) => None,
                 (None, None) => self.late_warning(id, &digest),
             };
@@ -118,14 +117,13 @@ impl Session {
     fn late_warning(&self, id: &ContextRequestId, digest: &Digest) -> Option<String> {
         if let Some(recorded) = self.answer_digests.get(id) {
             let different = recorded != digest;
-            return different.then(|| {
-                format!("{id} was answered before, and differently; the first answer counts, this one is ignored")
-            });
+            return different
+                .then(|| format!("{id} already has a different answer; this one is ignored"));
         }
         Some(if self.answered.contains(id) {
-            format!("{id} is no longer pending; its answer is ignored")
+            format!("{id} is no longer pending; the answer is ignored")
         } else {
-            format!("{id} was never requested here; it is ignored")
+            format!("unknown request {id}; the answer is ignored")
         })
     }
 
@@ -167,7 +165,7 @@ fn check_same_decision(first: &ContextResult, second: &ContextResult) -> Result<
         return Ok(());
     }
     let what = format!(
-        "request {} has two different decisions in one call; send one, nothing was recorded",
+        "request {} has two different decisions; send one, nothing was recorded",
         first.request
     );
     Err(Reject::Invalid { what })

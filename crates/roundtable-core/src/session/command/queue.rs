@@ -51,7 +51,7 @@ impl Session {
         };
         Err(Reject::Invalid {
             what: format!(
-                "message {message_id} cannot be {what}: round {number} has opened with it; {hint}"
+                "message {message_id} cannot be {what}: its round {number} has started; {hint}"
             ),
         })
     }
@@ -59,9 +59,5 @@ impl Session {
 
 fn not_waiting(message_id: &str, what: &str) -> Reject {
     let shown: String = message_id.chars().take(80).collect();
-    Reject::Invalid {
-        what: format!(
-            "message {shown} cannot be {what}: it does not wait; only a message whose round has not opened can be"
-        ),
-    }
+    Reject::Invalid { what: format!("message {shown} cannot be {what}: it is not queued") }
 }

@@ -73,7 +73,7 @@ impl Session {
         let id = context.message_id();
         if self.waiting.iter().any(|waiting| waiting.context.message_id() == id) {
             return Err(Reject::Invalid {
-                what: format!("message {id} is waiting already; give each message its own id"),
+                what: format!("message {id} is already queued; give each message its own id"),
             });
         }
         Ok(())
@@ -83,9 +83,7 @@ impl Session {
         let Some(text) = text else { return Ok(()) };
         if text.trim().is_empty() {
             return Err(Reject::Invalid {
-                what:
-                    "the message is empty; say something, or continue the round without a message"
-                        .to_owned(),
+                what: "the message is empty; send a text, or continue without a message".to_owned(),
             });
         }
         self.check_bytes("the message", text.len())
@@ -95,7 +93,7 @@ impl Session {
     fn check_whisper(&self, say: &Say) -> Result<(), Reject> {
         let Some(to) = &say.to else { return Ok(()) };
         if to.is_empty() || say.text.is_none() {
-            let what = "a whisper needs a message, and an agent that receives it";
+            let what = "a whisper needs a message and a receiving agent";
             return Err(Reject::Invalid { what: what.to_owned() });
         }
         let unknown = to.agents().find(|agent| self.find_agent(agent).is_none()).cloned();
@@ -104,11 +102,11 @@ impl Session {
 
     fn check_images(&self, say: &Say) -> Result<(), Reject> {
         if say.text.is_none() && !say.images.is_empty() {
-            let what = "a picture needs a message; say what the agents are to do with it";
+            let what = "an image needs a message; add a text";
             return Err(Reject::Invalid { what: what.to_owned() });
         }
         for (index, image) in say.images.iter().enumerate() {
-            let bad = |error| Reject::Invalid { what: format!("picture {}: {error}", index + 1) };
+            let bad = |error| Reject::Invalid { what: format!("image {}: {error}", index + 1) };
             image.check().map_err(bad)?;
         }
         let bytes: usize = say.images.iter().map(Image::bytes).sum();
@@ -116,7 +114,7 @@ impl Session {
         if bytes > most {
             return Err(Reject::Invalid {
                 what: format!(
-                    "the pictures of a message may have {most} bytes at most as Base64, not {bytes}; make them smaller, or send their addresses"
+                    "the images of a message have {bytes} bytes as Base64; the limit is {most}. Use smaller images, or send URLs"
                 ),
             });
         }
@@ -127,7 +125,7 @@ impl Session {
         let most = self.settings.max_message_bytes as usize;
         if bytes > most {
             return Err(Reject::Invalid {
-                what: format!("{what} may have {most} bytes at most, not {bytes}"),
+                what: format!("{what} has {bytes} bytes; the limit is {most}"),
             });
         }
         Ok(())
@@ -152,7 +150,7 @@ impl Session {
             };
             return Err(Reject::Invalid {
                 what: format!(
-                    "the budget covers the whole session, which has spent {spent} already; set a higher one"
+                    "the session has already spent {spent}, and the budget covers the whole session; set a higher budget"
                 ),
             });
         }
@@ -177,7 +175,7 @@ impl Session {
         match self.settings.total_rounds {
             Some(total) if taken >= total as usize => Err(Reject::Invalid {
                 what: format!(
-                    "all {total} rounds of this session are taken; open another session, or fork this one"
+                    "all {total} rounds of this session are used; open another session, or fork this one"
                 ),
             }),
             _ => Ok(()),

@@ -10,7 +10,7 @@ impl Session {
         self.check_quiet()?;
         let active = self.marks.iter().filter(|mark| mark.active);
         let Some(mark) = active.max_by_key(|mark| mark.number) else {
-            return Err(invalid("there is no round to run again; send a message first"));
+            return Err(invalid("no round to run again; send a message first"));
         };
         Ok(vec![superseded(mark.number, mark.take, true)])
     }
@@ -26,7 +26,7 @@ impl Session {
         if !self.marks.iter().any(|mark| mark.active && mark.number == number) {
             let active = self.marks.iter().filter(|mark| mark.active);
             let Some(oldest) = active.map(|mark| mark.number).min() else {
-                return Err(invalid("there is no round to go back to; send a message first"));
+                return Err(invalid("no round to go back to; send a message first"));
             };
             return Err(invalid(format!(
                 "round {number} is not among rounds {oldest} to {}; fork the session there instead",
@@ -40,13 +40,13 @@ impl Session {
         self.check_quiet()?;
         if self.marks.iter().any(|mark| mark.active && mark.number > number) {
             return Err(invalid(format!(
-                "later rounds build on round {number}; rewind to it, or fork there"
+                "later rounds depend on round {number}; rewind to it, or fork there"
             )));
         }
         match self.marks.iter().find(|mark| mark.number == number && mark.take == take) {
             None => Err(invalid(format!("round {number} has no take {take}"))),
             Some(_) if number > self.last_number + 1 => Err(invalid(format!(
-                "round {} does not count at present; select a take of it first",
+                "round {} is inactive; select one of its takes first",
                 self.last_number + 1
             ))),
             Some(mark) if mark.active => Ok(Vec::new()),

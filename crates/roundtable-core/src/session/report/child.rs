@@ -24,8 +24,8 @@ impl Session {
                 return Ok(Vec::new());
             }
             let why = format!(
-                "nested prompt {ordinal} of {} is another one than before; \
-                 a handler has to ask the same prompts in the same order",
+                "nested prompt {ordinal} of {} differs from the recorded one; a handler must ask \
+                 the same prompts in the same order",
                 call.name
             );
             return self.tool_ran(id, call.attempts, &Ran::CutOff(why), env);

@@ -38,7 +38,7 @@ impl Session {
         json::check(data).map_err(|error| format!("the result is {error}"))?;
         let (bytes, most) = (data.to_string().len(), self.settings.max_message_bytes as usize);
         if bytes > most {
-            return Err(format!("the result has {bytes} bytes, and may have {most} at most"));
+            return Err(format!("the result has {bytes} bytes; the limit is {most}"));
         }
         Ok(())
     }

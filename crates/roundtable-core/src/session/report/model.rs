@@ -53,7 +53,7 @@ impl Session {
         let most = self.settings.max_tool_calls as usize;
         if reply.calls.len() > most {
             let error = format!(
-                "the model asked for {} tool calls at once; at most {most} are allowed",
+                "the model requested {} tool calls at once; the limit is {most}",
                 reply.calls.len()
             );
             // The answer came and was paid for; it is not used.
@@ -205,8 +205,8 @@ impl Session {
         match self.requests.iter().find(|request| in_doubt(&request.about)) {
             None => Ok(()),
             Some(request) => Err(format!(
-                "not run: an equal call of {name} may have taken effect already, and nobody knows yet ({}); \
-                 wait for the answer",
+                "not run: an equal call of {name} may already have taken effect ({}); wait for \
+                 the answer",
                 request.id
             )),
         }
@@ -281,7 +281,7 @@ impl Session {
             return Ok(());
         }
         Err(format!(
-            "Cannot request context: {MAX_QUESTIONS} requests are pending already. \
+            "Cannot request context: {MAX_QUESTIONS} requests are already pending. \
              Please provide your best response with available information."
         ))
     }
@@ -310,10 +310,10 @@ impl Session {
         let why = if self.agents.iter().any(is_wanted) {
             format!("{} may not delegate to \"{shown}\"", agent.name)
         } else {
-            format!("there is no worker \"{shown}\"")
+            format!("unknown worker \"{shown}\"")
         };
         match names.as_slice() {
-            [] => format!("delegate: {why}; there is nobody to delegate to, answer yourself"),
+            [] => format!("delegate: {why}; no workers are available, answer yourself"),
             names => {
                 format!("delegate: {why}; {} may delegate to: {}", agent.name, names.join(", "))
             }
@@ -322,7 +322,10 @@ impl Session {
 
     pub(crate) fn check_depth(&self, turn: &Turn) -> Result<(), String> {
         if turn.depth >= self.settings.max_depth {
-            return Err(format!("turns may nest {} deep at most", self.settings.max_depth));
+            return Err(format!(
+                "turns can be nested at most {} levels deep",
+                self.settings.max_depth
+            ));
         }
         Ok(())
     }
@@ -350,8 +353,8 @@ fn unknown_tool(opened: &Opened<'_>) -> String {
     let names: Vec<&str> = offered.map(|tool| tool.name.as_str()).collect();
     let shown: String = opened.call.name.chars().take(80).collect();
     match names.as_slice() {
-        [] => format!("there is no tool \"{shown}\"; answer without tools"),
-        names => format!("there is no tool \"{shown}\"; there are: {}", names.join(", ")),
+        [] => format!("unknown tool \"{shown}\"; answer without tools"),
+        names => format!("unknown tool \"{shown}\"; available: {}", names.join(", ")),
     }
 }
 
@@ -361,7 +364,7 @@ fn ask_approval(opened: &Opened<'_>, digest: Digest, env: &Env) -> Result<Draft,
     let (bytes, limit) = (text.len(), CallDetails::MAX_BYTES);
     if bytes > limit {
         return Err(format!(
-            "not run: a person has to read the arguments of {name} before it is called; they have {bytes} bytes, and at most {limit} are allowed"
+            "not run: a person must read the arguments of {name} before the call; they have {bytes} bytes, the limit is {limit}"
         ));
     }
     // A query is one line of a list. Arguments that do not fit are shown whole with the call, never
@@ -384,7 +387,7 @@ fn ask_approval(opened: &Opened<'_>, digest: Digest, env: &Env) -> Result<Draft,
         id: ContextRequestId::derive(opened.id.as_str(), "approval"),
         agent: opened.turn.agent.clone(),
         query,
-        reason: "A person has to agree before each call of this tool.".to_owned(),
+        reason: "A person must approve each call of this tool.".to_owned(),
         priority: Priority::Required,
         about: About::Approval { tool_call: opened.id.clone(), call: Some(Box::new(call)) },
         at: env.now,

@@ -35,7 +35,7 @@ impl Session {
             self.close_inside(round, turn, outcome, env, drafts);
         }
         if let Some(job) = round.job.as_ref().filter(|_| over(round.deadline())) {
-            drafts.push((round.place(), unfinished(job, "the time of its round was over")));
+            drafts.push((round.place(), unfinished(job, "its round timed out")));
         }
     }
 
@@ -67,7 +67,7 @@ impl Session {
                 let CallPhase::Started { attempt, .. } = call.phase else { continue };
                 if call.may_have_happened() {
                     self.close_children(round, call, env, &mut drafts);
-                    self.doubt(turn, call, "the process that made it is gone", env, &mut drafts);
+                    self.doubt(turn, call, "the process that ran it ended", env, &mut drafts);
                 } else if let Some(place) = self.place_of_call(&call.id) {
                     let interrupted = ToolCallEvent::ToolCallInterrupted { attempt };
                     drafts.push((place, Body::ToolCall(interrupted)));

@@ -84,7 +84,7 @@ impl Config {
         match file.find(key) {
             None => {}
             Some(Value::Text(kind)) if kind == "none" => {}
-            Some(_) => return Err(LoadError::malformed(key, "is not none")),
+            Some(_) => return Err(LoadError::malformed(key, "is not supported")),
         }
         if file.has("rope_freqs.weight") {
             return Err(LoadError::malformed("rope_freqs.weight", "is not supported"));

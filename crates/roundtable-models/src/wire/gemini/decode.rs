@@ -111,7 +111,9 @@ impl GeminiDecoder {
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
             | "IMAGE_SAFETY" => StopReason::Refused,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => {
-                return Err(ModelError::Broken(format!("the model lost its thread ({reason})")));
+                return Err(ModelError::Broken(format!(
+                    "the model stopped with an invalid response ({reason})"
+                )));
             }
             _ if self.calls.any() => StopReason::ToolCalls,
             _ => StopReason::End,

@@ -74,7 +74,7 @@ fn a_call_without_a_result_gets_one_and_a_result_without_a_call_becomes_text() {
         [
             "User: Please begin.",
             "Assistant: tcl_a? + tcl_b?",
-            "Tools: tcl_b=saw b true + tcl_a=No result of this call is known. false",
+            "Tools: tcl_b=saw b true + tcl_a=The result of this call is unknown. false",
             "User: Result of an earlier tool call:|saw z",
             "User: Well?",
         ]
@@ -94,13 +94,16 @@ fn late_instructions_are_instructions_where_that_is_allowed_and_marked_words_els
 
 #[test]
 fn there_is_always_something_said_to_the_model_last() {
-    assert_eq!(lines(CHAT, &[]), ["User: Please go on."]);
+    assert_eq!(lines(CHAT, &[]), ["User: Please continue."]);
     assert_eq!(
         lines(CHAT, &[Message::system("Rules."), Message::user(" ")]),
-        ["System: Rules.", "User: Please go on."]
+        ["System: Rules.", "User: Please continue."]
     );
     let messages = [Message::user("Hi."), Message::assistant("Hello.", vec![])];
-    assert_eq!(lines(JOINED, &messages), ["User: Hi.", "Assistant: Hello.", "User: Please go on."]);
+    assert_eq!(
+        lines(JOINED, &messages),
+        ["User: Hi.", "Assistant: Hello.", "User: Please continue."]
+    );
 }
 
 #[test]
@@ -128,6 +131,6 @@ fn thoughts_of_another_wire_are_left_out_and_pictures_where_nobody_sees_them() {
     );
     assert_eq!(
         lines("deepseek/deepseek-chat", &messages),
-        ["User: [A picture that this model cannot see.]", "Assistant: Ah.", "User: Go."]
+        ["User: [An image that this model cannot read.]", "Assistant: Ah.", "User: Go."]
     );
 }

@@ -6,33 +6,33 @@ use serde::Deserialize;
 use super::start::Budget;
 use crate::wire::ContextResult;
 
-/// The next round of a debate.
+/// Request for the next round of a debate.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContinueRequest {
-    /// What the panel is to speak to in particular.
+    /// A question for the next round to focus on.
     #[serde(default)]
     #[schemars(length(min = 1, max = 10000))]
     pub focus_question: Option<String>,
-    /// Answers to contextRequests, one per request. Every required question has to be answered before
-    /// the next round, if only with success: false. Decisions on approvals and unknown outcomes are
-    /// also taken while their round runs.
+    /// Answers to contextRequests, one per request. Every required question needs an answer before
+    /// the next round; success: false counts as an answer. Decisions on approvals and unknown
+    /// outcomes are also accepted while their round is running.
     #[serde(default)]
     #[schemars(length(max = 4096))]
     pub context_results: Option<Vec<ContextResult>>,
-    /// The number of the last round that you have seen: you get the one after it, which is run only if
-    /// it does not exist yet. So a call can be repeated safely.
+    /// The number of the last round that you have seen. The answer is the round after it, which
+    /// runs only if it does not exist yet. This makes retries safe.
     #[serde(default)]
     pub after_round: Option<u32>,
-    /// What the whole debate may spend from here on, what it has spent included. A limit that is not
-    /// named stays as it is.
+    /// New budget of the whole debate, including what it has spent so far. Omitted limits stay
+    /// unchanged.
     #[serde(default)]
     pub budget: Option<Budget>,
-    /// The token of the turn that you bring in, after an answer with status needs_turn.
+    /// The turnToken of the previous answer, if its status was needs_turn.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub turn_token: Option<String>,
-    /// What you answer to that turn's prompt.
+    /// Your answer to turn.prompt.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200000))]
     pub contribution: Option<String>,

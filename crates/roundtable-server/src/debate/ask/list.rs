@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Mode;
 
-/// How a debate stands.
+/// Status of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Stands {
     Active,
     Paused,
     Completed,
-    /// Nobody could answer in its last round; another may be tried.
+    /// No agent could answer in the last round. You can run it again.
     Error,
 }
 
@@ -40,24 +40,24 @@ impl From<Stands> for DebateStatus {
     }
 }
 
-/// Which debates are asked for. What is not said leaves nothing out.
+/// Filters for debates. Omitted filters match every debate.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct DebatesQuery {
-    /// Those with this in their topic.
+    /// Filter by text in the topic.
     #[schemars(length(max = 1000))]
     pub topic: Option<String>,
-    /// Those in a mode.
+    /// Filter by mode.
     pub mode: Option<Mode>,
-    /// Those that stand so.
+    /// Filter by status.
     pub status: Option<Stands>,
-    /// Those that began then or later.
+    /// Started at or after this time.
     #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub from_date: Option<Timestamp>,
-    /// Those that began then or earlier.
+    /// Started at or before this time.
     #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub to_date: Option<Timestamp>,
-    /// How many.
+    /// Maximum number of results.
     #[schemars(range(min = 1, max = 200), extend("default" = 50))]
     pub limit: Option<usize>,
 }

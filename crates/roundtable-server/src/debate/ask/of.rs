@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
-/// A round of a debate; the last one if none is named.
+/// A round of a debate. Default: the last round.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LastRoundQuery {
-    /// The round; the last one if none is named.
+    /// Round number. Default: the last round.
     #[serde(default)]
     pub round_number: Option<u32>,
 }
 
-/// A certain round of a debate.
+/// A round of a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RoundQuery {
-    /// The round.
+    /// Round number.
     pub round_number: u32,
 }
 
@@ -27,58 +27,59 @@ pub(crate) struct RoundQuery {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AgentQuery {
-    /// The agent.
+    /// Agent id.
     #[schemars(length(max = 64))]
     pub agent_id: String,
 }
 
-/// What an agent said, in a round or in all of them.
+/// Full responses of one agent.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ResponsesQuery {
-    /// The agent.
+    /// Agent id.
     #[schemars(length(max = 64))]
     pub agent_id: String,
-    /// The round; all of them if none is named.
+    /// Round number. Default: all rounds.
     #[serde(default)]
     pub round_number: Option<u32>,
 }
 
-/// Whose citations are asked for.
+/// Filters for citations.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CitationsQuery {
-    /// Those of one round.
+    /// Filter by round.
     #[serde(default)]
     pub round_number: Option<u32>,
-    /// Those of one agent.
+    /// Filter by agent id.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub agent_id: Option<String>,
 }
 
-/// Who is to sum a debate up.
+/// Request for a synthesis.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SynthesisRequest {
-    /// The agent that sums up; the analyst, the chair or the first agent if none is named.
+    /// Id of the agent that writes the synthesis. Default: the analyst, the chair or the first
+    /// agent.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub synthesizer: Option<String>,
 }
 
-/// How a debate is written out.
+/// Export format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
-    /// Minutes that one would send to colleagues.
+    /// Minutes as Markdown text.
     #[default]
     Markdown,
-    /// All of it; it can be imported again.
+    /// The complete debate as JSON, for import.
     Json,
 }
 
-/// A debate to be written out.
+/// Request for an export.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportQuery {
@@ -86,19 +87,19 @@ pub(crate) struct ExportQuery {
     pub format: Format,
 }
 
-/// What is to happen to a debate.
+/// Action on a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Control {
-    /// Begin no more rounds until it is resumed.
+    /// Start no new rounds until the debate is resumed.
     Pause,
-    /// Begin rounds again.
+    /// Resume a paused debate.
     Resume,
-    /// End it; what exists is kept.
+    /// End the debate. Its rounds are kept.
     Stop,
 }
 
-/// What is to happen to a debate.
+/// Action on a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ControlRequest {
@@ -109,6 +110,6 @@ pub(crate) struct ControlRequest {
 pub(crate) fn agent_id(text: &str) -> Result<AgentId, Problem> {
     let id = text.parse().or_else(|_| AgentId::new(text));
     id.map_err(|_| {
-        Problem::not_found("there is no such agent in this debate; its answers name them")
+        Problem::not_found("unknown agent; the responses of the debate list the agent ids")
     })
 }

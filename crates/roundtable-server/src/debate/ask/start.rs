@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
-/// How the panel argues.
+/// Debate mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Mode {
-    /// Build on each other and find what all can stand behind.
+    /// Agents build on each other's ideas and look for agreement.
     #[default]
     Collaborative,
-    /// Proponents and opponents attack the strongest form of each other's case.
+    /// Proponents and opponents attack each other's strongest arguments.
     Adversarial,
-    /// Questioners probe, respondents account for what they hold.
+    /// Questioners probe, respondents justify their positions.
     Socratic,
-    /// Each seat speaks from a point of view of its own.
+    /// Each agent argues from its own perspective.
     ExpertPanel,
-    /// Some have to be for, some against, the rest weigh.
+    /// Some agents must argue for, some against, the others evaluate.
     DevilsAdvocate,
-    /// Nobody knows whose answer it is; everyone sees the figures of the round before.
+    /// Answers are anonymous. Agents see the statistics of the previous round.
     Delphi,
     /// One team attacks a plan, the other defends it.
     RedTeamBlueTeam,
-    /// All answer, all rank the answers without names, and a chair writes the verdict.
+    /// Agents answer, rank the anonymous answers, and a chair writes the verdict.
     Council,
 }
 
@@ -60,7 +60,7 @@ impl From<CoreMode> for Mode {
     }
 }
 
-/// A point of view of a seat: its name, or its name and what it looks at.
+/// A perspective: a name, or a name with a description.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Perspective {
@@ -83,13 +83,13 @@ impl From<Perspective> for CorePerspective {
     }
 }
 
-/// What the whole debate may spend. When it is spent, agents end with what they have.
+/// Budget of the whole debate. When it is exhausted, agents stop with partial answers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Budget {
     /// Model calls.
     pub calls: Option<u64>,
-    /// Tokens, prompts and replies together.
+    /// Tokens of prompts and replies.
     pub tokens: Option<u64>,
     /// Dollars.
     #[schemars(range(min = 0.0))]
@@ -104,42 +104,42 @@ impl Budget {
     }
 }
 
-/// A debate to be started.
+/// Request to start a debate.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct StartRequest {
-    /// The question to be debated.
+    /// The question to debate, with all background that the agents need.
     #[schemars(length(min = 1, max = 10000))]
     pub topic: String,
-    /// How the panel argues.
+    /// Debate mode.
     #[serde(default)]
     #[schemars(extend("default" = "collaborative"))]
     pub mode: Option<Mode>,
-    /// How many agents argue; they get roles that fit the mode. By default one per perspective, or 4
-    /// without perspectives. Not valid together with agents.
+    /// Number of agents. They get roles of the mode. Default: one per perspective, or 4. Not valid
+    /// together with agents.
     #[serde(default)]
     #[schemars(range(min = 2, max = 10))]
     pub agent_count: Option<usize>,
-    /// Agents of the configuration, by id: see get_agents.
+    /// Ids of configured agents.
     #[serde(default)]
     #[schemars(length(min = 2, max = 10), inner(length(max = 64)))]
     pub agents: Option<Vec<String>>,
-    /// How many rounds there are at most. Each call runs one.
+    /// Maximum number of rounds. Each call runs one round.
     #[serde(default)]
     #[schemars(range(min = 1, max = 100), extend("default" = 3))]
     pub rounds: Option<u32>,
-    /// Whether the debate ends as soon as the panel agrees.
+    /// End the debate as soon as the panel agrees.
     #[serde(default)]
     #[schemars(extend("default" = false))]
     pub exit_on_consensus: Option<bool>,
-    /// Points of view of the seats, from the first.
+    /// Perspectives of the agents, in seat order.
     #[serde(default)]
     #[schemars(length(max = 10))]
     pub perspectives: Option<Vec<Perspective>>,
-    /// What the whole debate may spend.
+    /// Budget of the whole debate.
     #[serde(default)]
     pub budget: Option<Budget>,
-    /// Sent again with the same key, the same debate is answered and nothing is paid twice.
+    /// Idempotency key. A request with the same key returns the same debate and costs nothing.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     pub idempotency_key: Option<String>,
@@ -151,28 +151,28 @@ impl StartRequest {
         let refuse = |what: String| Err(Problem::bad_request("invalid", what));
         let length = self.topic.chars().count();
         if self.topic.trim().is_empty() || length > 10_000 {
-            return refuse(format!("topic needs 1 to 10000 characters, this one has {length}"));
+            return refuse(format!("topic must have 1 to 10000 characters; this one has {length}"));
         }
         if let Some(count) = self.agent_count.filter(|count| !(2..=10).contains(count)) {
-            return refuse(format!("agentCount is a number from 2 to 10, not {count}"));
+            return refuse(format!("agentCount must be between 2 and 10, not {count}"));
         }
         match &self.agents {
             Some(_) if self.agent_count.is_some() => {
                 return refuse("pass agentCount or agents, not both".to_owned());
             }
             Some(agents) if !(2..=10).contains(&agents.len()) => {
-                return refuse(format!("a debate has 2 to 10 agents, not {}", agents.len()));
+                return refuse(format!("a debate needs 2 to 10 agents, not {}", agents.len()));
             }
             _ => {}
         }
         if self.rounds.is_some_and(|rounds| !(1..=100).contains(&rounds)) {
-            return refuse("rounds is a number from 1 to 100".to_owned());
+            return refuse("rounds must be between 1 and 100".to_owned());
         }
         if self.perspectives.as_ref().is_some_and(|given| given.len() > 10) {
-            return refuse("perspectives are 10 at most: one per seat".to_owned());
+            return refuse("at most 10 perspectives are allowed, one per agent".to_owned());
         }
         if self.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 200) {
-            return refuse("idempotencyKey needs 1 to 200 characters".to_owned());
+            return refuse("idempotencyKey must have 1 to 200 characters".to_owned());
         }
         Ok(())
     }

@@ -82,7 +82,7 @@ async fn f30_ten_gigabytes_of_output_are_cut_short() {
 async fn f30_a_large_result_is_cut_for_the_model() {
     let sources = connected(server("bad", &[])).await;
     let result = call(&sources, "bad__large", json!({})).await;
-    let expected = format!("{}\n[cut off after 50000 bytes]", "x".repeat(50_000));
+    let expected = format!("{}\n[truncated after 50000 bytes]", "x".repeat(50_000));
     assert!(result == ToolResult::ok(expected));
     sources.shutdown().await;
 }
@@ -131,7 +131,10 @@ async fn a_server_that_cannot_be_started_is_reported_and_its_approved_tools_stay
     let missing = McpServer::new("bad", Transport::stdio("/nonexistent/server", [""; 0]));
     let sources = connect([missing, server("new", &[])], &pins).await;
     let lines = lines(&sources);
-    assert_eq!(lines[0], "MCP server \"bad\" is not there: No such file or directory (os error 2)");
+    assert_eq!(
+        lines[0],
+        "MCP server \"bad\" is not available: No such file or directory (os error 2)"
+    );
     assert_eq!(lines.len(), 13, "the other one is not affected");
     let failed = ToolResult::failed("the MCP server \"bad\" is not available now");
     assert_eq!(echo(&sources, "bad__echo").await, failed);
@@ -145,7 +148,7 @@ async fn a_server_that_does_not_speak_mcp_is_reported_in_time() {
     let sources = connect([deaf], &Pins::default()).await;
     assert_eq!(
         lines(&sources),
-        ["MCP server \"deaf\" is not there: it took longer than 1 s to start"]
+        ["MCP server \"deaf\" is not available: it took longer than 1 s to start"]
     );
     sources.shutdown().await;
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::kit::{approve, call, connected, echo, lines, names, server};
 
-const CHANGED: &str = "\"echo\" of MCP server \"bad\" changed since it was approved (description) and waits for approval";
+const CHANGED: &str =
+    "\"echo\" of MCP server \"bad\" changed since it was approved (description) and needs approval";
 
 #[tokio::test]
 async fn s11_nothing_is_offered_before_it_is_approved() {
@@ -15,7 +16,7 @@ async fn s11_nothing_is_offered_before_it_is_approved() {
     assert_eq!(sources.reports().len(), 12);
     assert!(
         lines(&sources)
-            .contains(&"\"echo\" of MCP server \"bad\" is new and waits for approval".to_owned())
+            .contains(&"\"echo\" of MCP server \"bad\" is new and needs approval".to_owned())
     );
     sources.shutdown().await;
 }
@@ -43,8 +44,7 @@ async fn s11_a_change_while_connected_ends_the_use_of_the_tool() {
     assert_eq!(call(&sources, "bad__change", json!({})).await, ToolResult::ok("changed"));
     sources.changed().await;
     assert_eq!(lines(&sources), [CHANGED]);
-    let refused = "\"echo\" of the MCP server \"bad\" is not what was approved any more; \
-                   it is withheld until an operator approves it";
+    let refused = "\"echo\" of the MCP server \"bad\" changed since it was approved; it is disabled until an operator approves it";
     assert_eq!(echo(&sources, "bad__echo").await, ToolResult::failed(refused));
     assert_eq!(call(&sources, "bad__note", json!({})).await, ToolResult::ok("noted"));
     sources.shutdown().await;

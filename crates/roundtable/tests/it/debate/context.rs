@@ -127,7 +127,7 @@ async fn r000_7_r000_8_going_on_without_the_answers_is_refused_to_the_letter_and
     assert_eq!(
         refused.to_string(),
         format!(
-            "Cannot continue: 2 required context request(s) pending.\n\nYou MUST provide contextResults for these requests:\n{}\n{}\n\nUse WebSearch or other tools to fulfill these requests, then call continue_roundtable with contextResults.",
+            "Cannot continue: 2 required context request(s) pending.\n\nYou MUST provide contextResults for these requests:\n{}\n{}\n\nAnswer these requests, then continue the session.",
             lines[0].1, lines[1].1
         )
     );
@@ -251,7 +251,7 @@ async fn an_id_that_was_never_issued_is_named_and_one_answered_before_is_passed_
     let unknown = ContextRequestId::new("never").unwrap();
     results.push(ContextResult::found(unknown, "?"));
     let answered = debate.continue_round(with(results.clone())).await.unwrap();
-    assert_eq!(answered.warnings, ["ctx_never was never requested here; it is ignored"]);
+    assert_eq!(answered.warnings, ["unknown request ctx_never; the answer is ignored"]);
     debate.wait(2).await.unwrap();
     results.pop();
     assert_eq!(debate.provide(results).await.unwrap().warnings, [""; 0]);

@@ -53,7 +53,7 @@ async fn sources_are_listed_once_by_address() {
     assert_eq!(own[0].citation.url.as_deref(), Some("https://www.example.org/page/"));
     assert_eq!(
         debate.citations(Some(5), None).await.unwrap_err().to_string(),
-        "there is no round 5; there are rounds 1 to 1"
+        "round 5 does not exist; the rounds are 1 to 1"
     );
     engine.shutdown().await;
 }

@@ -72,7 +72,7 @@ async fn a_retry_that_names_the_round_before_is_answered_with_the_round_after_an
     assert_eq!(model.count(), 4);
     let ahead = ContinueRequest { after_round: Some(7), ..ContinueRequest::default() };
     let refused = debate.continue_round(ahead).await.unwrap_err().to_string();
-    assert_eq!(refused, "there is no round 7 yet; the last one is 2");
+    assert_eq!(refused, "round 7 does not exist yet; the last round is 2");
     engine.shutdown().await;
 }
 
@@ -136,9 +136,9 @@ async fn after_the_last_round_nothing_follows_and_nobody_waits_for_it() {
     let refused = debate.continue_round(ContinueRequest::default()).await.unwrap_err().to_string();
     assert!(refused.starts_with("session is not active: it is completed"), "{refused}");
     let refused = debate.wait(2).await.unwrap_err().to_string();
-    assert!(refused.contains("no such round will follow"), "{refused}");
+    assert!(refused.contains("the debate has no further rounds"), "{refused}");
     let refused = debate.findings(Some(9)).await.unwrap_err().to_string();
-    assert_eq!(refused, "there is no round 9; there are rounds 1 to 1");
+    assert_eq!(refused, "round 9 does not exist; the rounds are 1 to 1");
     engine.shutdown().await;
 }
 
@@ -191,7 +191,7 @@ async fn a_round_that_had_no_budget_is_run_again_with_more() {
     let debate = debate.start().await.unwrap();
     let first = debate.wait(1).await.unwrap();
     assert_eq!(first.standing, Standing::Failed);
-    assert_eq!(first.responses[0].failure(), Some("its budget of calls was spent"));
+    assert_eq!(first.responses[0].failure(), Some("its budget of calls is exhausted"));
     let more = ContinueRequest { budget: Some(budget(20)), ..ContinueRequest::default() };
     debate.continue_round(more).await.unwrap();
     assert_eq!(debate.wait(1).await.unwrap().standing, Standing::Completed);

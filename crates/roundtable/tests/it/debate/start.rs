@@ -44,7 +44,7 @@ async fn agents_that_the_engine_knows_are_named_by_id_and_an_unknown_one_is_refu
         engine.debate("Why?").known(&["critic", "agt_optimist"]).unwrap().start().await.unwrap();
     assert_eq!(debate.wait(1).await.unwrap().responses.len(), 2);
     let refused = engine.debate("Why?").known(&["eve"]).err().unwrap().to_string();
-    assert_eq!(refused, "there is no agent \"eve\"; there are: critic, optimist");
+    assert_eq!(refused, "unknown agent \"eve\"; available: critic, optimist");
     engine.shutdown().await;
 }
 
@@ -59,26 +59,20 @@ async fn what_cannot_be_a_debate_is_refused_and_nothing_is_opened() {
         ),
         (
             engine.debate(&"x".repeat(10_001)).agent("Ann").agent("Bob"),
-            "the topic must have 1 to 10000 characters, this one has 10001",
+            "the topic must have 1 to 10000 characters; this one has 10001",
         ),
-        (
-            engine.debate("Why?").agent("Ann"),
-            "a debate has 2 to 10 agents who argue, this one has 1",
-        ),
-        (engine.debate("Why?").agents(11), "a debate has 2 to 10 agents who argue, not 11"),
+        (engine.debate("Why?").agent("Ann"), "a debate needs 2 to 10 agents; this one has 1"),
+        (engine.debate("Why?").agents(11), "a debate needs 2 to 10 agents, not 11"),
         (engine.debate("Why?").agents(2).rounds(0), "rounds must be at least 1"),
-        (engine.debate("Why?").agent("Ann").agent("Ann"), "agent agt_ann takes part twice"),
-        (
-            engine.debate("Why?").agent("Ann").agent("Bob").analyst(ann),
-            "agent agt_ann takes part twice",
-        ),
+        (engine.debate("Why?").agent("Ann").agent("Ann"), "duplicate agent agt_ann"),
+        (engine.debate("Why?").agent("Ann").agent("Bob").analyst(ann), "duplicate agent agt_ann"),
         (
             engine.debate("Why?").agents(2).budget(Limits { cost: Some(5), ..Limits::default() }),
-            "there is a money budget, and no price is known",
+            "a money budget needs known prices",
         ),
         (
             engine.debate("Why?").agents(2).perspectives([Perspective::new(" ")]),
-            "there can be up to 10 perspectives",
+            "at most 10 perspectives are allowed",
         ),
     ];
     for (wish, why) in wishes {
@@ -99,7 +93,7 @@ async fn the_same_wish_under_one_key_is_one_debate() {
     assert_eq!(again.id(), first.id());
     assert_eq!((again.wait(1).await.unwrap().number, model.count()), (1, 2));
     let other = engine.debate("Why not?").agent("Ann").agent("Bob").key("monday").start().await;
-    assert!(other.err().unwrap().to_string().contains("was used before with other content"));
+    assert!(other.err().unwrap().to_string().contains("was already used with other content"));
     let elsewhere = wish.tenant("acme").start().await.unwrap();
     assert_ne!(elsewhere.id(), first.id());
     engine.shutdown().await;
@@ -137,7 +131,7 @@ async fn a_spent_budget_ends_turns_and_the_debate_says_so() {
     let first = debate.wait(1).await.unwrap();
     let failures: Vec<_> =
         first.responses.iter().filter_map(|response| response.failure()).collect();
-    assert_eq!(failures, ["its budget of calls was spent"]);
+    assert_eq!(failures, ["its budget of calls is exhausted"]);
     assert_eq!(debate.record().await.unwrap().rounds[0].outcome, Some(RoundOutcome::Completed));
     engine.shutdown().await;
 }

@@ -157,7 +157,7 @@ impl Teller {
 async fn patient<T>(what: &str, work: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(done) => done,
-        Err(_) => panic!("it never came to this: {what}"),
+        Err(_) => panic!("this never happened: {what}"),
     }
 }
 

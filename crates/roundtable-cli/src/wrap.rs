@@ -4,7 +4,7 @@
 use unicode_width::UnicodeWidthChar;
 
 /// Breaks words into lines as they come, each behind a margin. A word is written when it is whole.
-pub(super) struct Wrap {
+pub(crate) struct Wrap {
     width: usize,
     margin: &'static str,
     /// How much of the line is written, in columns; nothing when it is not begun.
@@ -77,6 +77,16 @@ impl Wrap {
         }
     }
 
+    /// Something was written on a new line besides these words.
+    pub fn begin_after(&mut self, columns: usize) {
+        (self.column, self.gap) = (Some(columns), 0);
+    }
+
+    /// The cursor is at the start of a line, whatever was written before.
+    pub fn begin_line(&mut self) {
+        (self.column, self.gap) = (None, 0);
+    }
+
     fn begin(&mut self, out: &mut String) {
         if self.column.is_none() {
             out.push_str(self.margin);
@@ -99,14 +109,34 @@ impl Wrap {
 }
 
 /// A whole text in lines.
-pub(super) fn wrapped(text: &str, width: usize, margin: &'static str) -> String {
+pub(crate) fn wrapped(text: &str, width: usize, margin: &'static str) -> String {
     let mut wrap = Wrap::new(width, margin);
     let lines = wrap.push(text.trim_end());
     format!("{lines}{}", wrap.finish())
 }
 
+/// The most columns in which a text is pleasant to read.
+const WIDEST: usize = 100;
+
+/// How wide lines are on a terminal; nothing where the output is not a terminal.
+pub(crate) fn width_of(terminal: &console::Term) -> Option<usize> {
+    let (_, columns) = terminal.size_checked().filter(|_| terminal.is_term())?;
+    Some(usize::from(columns).clamp(20, WIDEST))
+}
+
+/// A text in lines that fit standard error, if that is a terminal. A command stays on one line, so
+/// that it can be copied.
+pub(crate) fn fitted(text: &str) -> String {
+    let Some(width) = width_of(&console::Term::stderr()) else { return text.to_owned() };
+    let fit = |line: &str| match line.contains(": roundtable ") {
+        true => line.to_owned(),
+        false => wrapped(line, width, "").trim_end_matches('\n').to_owned(),
+    };
+    text.split('\n').map(fit).collect::<Vec<_>>().join("\n")
+}
+
 /// How many columns a text takes.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
