@@ -43,9 +43,9 @@ pub struct Drift {
 /// How far a panel agrees, without a model. Stored once per round; numbers have three digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// What made the vectors.
+    /// Name of the embedder.
     pub by: String,
-    /// From 0 (opposed) to 1 (of one mind).
+    /// Agreement from 0 (opposed) to 1 (unanimous).
     pub agreement: f64,
     /// Who holds much the same, the largest group first.
     pub clusters: Vec<Vec<AgentId>>,
@@ -62,7 +62,7 @@ pub struct Measure {
 pub struct Measured {
     /// Whose it is.
     pub agent: AgentId,
-    /// For, against, or neither.
+    /// Stance of an agent.
     pub stance: Option<Stance>,
     /// Its vector, without what it shares with the question.
     pub vector: Vec<f32>,

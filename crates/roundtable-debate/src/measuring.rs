@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::measure::{Measure, Measured};
 use super::program::Debate;
 use super::transcript::of;
-use super::{Consensus, Exit, Position, Purpose, prompt};
+use super::{Analysis, Exit, Position, Purpose, prompt};
 use roundtable_core::id::AgentId;
 use roundtable_core::program::Progress;
 use roundtable_core::stage::Name;
@@ -63,9 +63,9 @@ impl Measuring {
         let earlier =
             progress.earlier.last().map(|round| of(round.spoken(), Purpose::Answer).collect());
         let before = earlier.map(positions).unwrap_or_default();
-        let analysis = of(progress.spoken(), Purpose::Analyse).last();
+        let analysis = of(progress.spoken(), Purpose::Analyze).last();
         let consensus =
-            analysis.and_then(|said| Consensus::read(&said.text, |name| names.find(name)));
+            analysis.and_then(|said| Analysis::read(&said.text, |name| names.find(name)));
         let text = |position: &str| Measured::text(&session.topic, position);
         let positions = now.iter().chain(&before).map(|(_, position)| text(&position.position));
         let texts = std::iter::once(text("")).chain(positions).collect();

@@ -99,7 +99,7 @@ impl Program for Debate {
         if let Some(Done::Job { .. }) = progress.last() {
             return close(progress);
         }
-        let judged = has(&[Purpose::Rank, Purpose::Verdict, Purpose::Analyse]);
+        let judged = has(&[Purpose::Rank, Purpose::Verdict, Purpose::Analyze]);
         let judges = if judged { Vec::new() } else { progress.rules.judges(&seats, takes_part) };
         if judges.is_empty() { Step::job(Measuring::JOB) } else { Step::stages(judges) }
     }
@@ -155,9 +155,9 @@ impl Program for Debate {
         let Some(mark) = last else {
             return Err(invalid("no round is finished yet; run a round before the synthesis"));
         };
-        let stages = vec![Purpose::Synthesise.stage([agent])];
+        let stages = vec![Purpose::Synthesize.stage([agent])];
         let (number, take) = (mark.number, mark.take);
-        let aside = Aside { purpose: Purpose::Synthesise.name(), number, take, stages };
+        let aside = Aside { purpose: Purpose::Synthesize.name(), number, take, stages };
         Ok(Act { state: None, aside: Some(aside) })
     }
 

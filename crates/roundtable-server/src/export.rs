@@ -25,7 +25,6 @@ const INLINE: usize = 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
-    #[schemars(with = "String")]
     pub session_id: SessionId,
     pub format: Format,
     /// Markdown text, or an object.

@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use follow::{Prepared, With};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,15 +39,15 @@ use crate::state;
 /// An event that was decided and has no position yet.
 pub(crate) type Draft = (Place, Body);
 
-/// Whether a session opens rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Status of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It does.
+    /// It opens rounds.
     Active,
-    /// Not until it is resumed.
+    /// It opens no rounds until it is resumed.
     Paused,
-    /// Never again.
+    /// It is over.
     Completed,
 }
 
@@ -104,7 +105,7 @@ pub struct Session {
     /// Whether lists leave it out unless they are asked for archived sessions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// Who takes part.
+    /// The agents.
     pub agents: Vec<Agent>,
     /// How it runs.
     pub settings: Settings,
@@ -120,7 +121,7 @@ pub struct Session {
     pub head: Seq,
     /// What it has spent.
     pub account: Account,
-    /// How many rounds are finished.
+    /// Number of finished rounds.
     pub rounds_completed: u32,
     /// How many of those have left the window.
     pub completed_before: u32,
@@ -138,8 +139,7 @@ pub struct Session {
     pub requests: Vec<ContextRequest>,
     /// The last ones that were answered, so that a late or second answer is known as one.
     pub answered: VecDeque<ContextRequestId>,
-    /// What was answered to those of them, as far as it is known: a second, different answer is
-    /// told from a retry.
+    /// Their answers, as far as they are known, to distinguish a different answer from a retry.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer_digests: BTreeMap<ContextRequestId, Digest>,
     /// Requests answered since the last round opened: the next one gets the answers.

@@ -23,7 +23,6 @@ use crate::wire::{Answers, ContextResult};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stored {
-    #[schemars(with = "String")]
     pub session_id: SessionId,
     /// Message id. All events that the message causes carry it.
     #[serde(skip_serializing_if = "Option::is_none")]

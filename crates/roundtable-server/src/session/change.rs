@@ -12,7 +12,7 @@ use super::act::{Stored, send};
 use crate::operation::{Call, Nothing};
 use crate::problem::Problem;
 use crate::quota::Begin;
-use crate::sessions::{Action, Authorized};
+use crate::sessions::Authorized;
 use crate::wire::SessionDetail;
 
 type Session = Authorized<SessionId>;
@@ -148,9 +148,8 @@ pub(super) async fn fork(
     let owner = Owner { tenant: state.tenant, actor: state.actor };
     let turn = call.app.admit(&owner, Begin::Session).await?;
     let origin = Origin { session: session.id().clone(), seq };
-    call.app.stored(sessions.fork(&id, origin, key)).await?;
+    let forked = call.app.stored(sessions.fork(&call.principal, id, origin, key)).await?;
     drop(turn);
-    let forked = sessions.authorize(&call.principal, Action::Read, id.as_str()).await?;
     let state = sessions.get(&forked).state().await?;
     Ok(SessionDetail::of(forked.listed(), &state))
 }
@@ -184,7 +183,6 @@ fn end_of_round(log: &[std::sync::Arc<Event>], number: Option<u32>) -> Result<Se
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deleted {
-    #[schemars(with = "String")]
     pub session_id: SessionId,
     pub deleted: bool,
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roundtable::core::agent::Agent;
-use roundtable::debate::{Findings, Judgement, Record};
+use roundtable::debate::{Consensus, Findings, Record};
 use roundtable::prelude::*;
 
 use super::{analysis, position, question};
@@ -18,7 +18,7 @@ fn script() -> Script {
         .voice("judge", [analysis(0.4)])
         .voice("judge", [analysis(0.8)])
         .voice(
-            "judge/synthesise",
+            "judge/synthesize",
             [Reply::text(r#"{"conclusion": "Begin.", "recommendation": "Small."}"#)],
         )
 }
@@ -28,7 +28,7 @@ fn script() -> Script {
 struct Told {
     first: Findings,
     second: Findings,
-    consensus: Judgement,
+    consensus: Consensus,
     recommendation: String,
     minutes: String,
     calls: usize,
