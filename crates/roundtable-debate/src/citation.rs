@@ -8,6 +8,7 @@ use roundtable_core::message::Citation;
 
 /// A source with the agents and rounds that cite it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Source {
     /// Its address, title and words, as far as they were given.
     #[serde(flatten)]

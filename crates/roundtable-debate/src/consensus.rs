@@ -60,6 +60,7 @@ pub struct Movement {
 /// Agreement measured with embeddings, without a model. It compares topics and does not detect
 /// negation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Measurement {
     /// Name of the embedder.
     pub by: String,

@@ -18,6 +18,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Why a file is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ImportError {
     /// It is larger than any export.
     #[error("the file has {bytes} bytes; the limit is {MOST_BYTES}")]

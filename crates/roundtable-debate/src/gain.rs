@@ -33,6 +33,7 @@ impl Vote {
 
 /// A changed position.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PositionChange {
     /// The agent.
     #[serde(rename = "agentId")]
@@ -53,6 +54,7 @@ pub struct PositionChange {
 /// Comparison of the first round with the last one, and the cost of the rounds between them.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Gain {
     /// The vote before any exchange.
     #[serde(rename = "firstVote")]

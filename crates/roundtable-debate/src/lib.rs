@@ -45,7 +45,7 @@ pub use findings::{
     Action, Conflict, Decision, Evidence, Findings, Metadata, Recommendation, RoundStatus,
 };
 pub use gain::{Gain, PositionChange, Vote};
-pub use measure::{Drift, Measure, Measured};
+pub use measure::{Drift, Measure, PositionVector};
 pub use measuring::Measuring;
 pub use mode::{Mode, Role, UnknownMode};
 pub(crate) use names::Names;

@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::prompt::{self, Told};
+use super::prompt::{self, TurnPrompt};
 use super::{Measure, Measuring, Perspective, Purpose, Record, Rules};
 use roundtable_core::Reject;
-use roundtable_core::event::{Imported, Opening, RoundOutcome};
+use roundtable_core::event::{ImportedSession, Opening, RoundOutcome};
 use roundtable_core::id::AgentId;
 use roundtable_core::input::Command;
 use roundtable_core::program::{
@@ -111,7 +111,7 @@ impl Program for Debate {
     fn brief(&self, view: &SeatView<'_, Self>) -> Brief {
         let purpose = Purpose::of(&view.stage.purpose);
         let named = named(view);
-        let told = Told {
+        let told = TurnPrompt {
             session: view.session,
             rules: view.rules,
             purpose,
@@ -161,7 +161,7 @@ impl Program for Debate {
         Ok(Act { state: None, aside: Some(aside) })
     }
 
-    fn check_import(&self, imported: &Imported) -> Result<(), String> {
+    fn check_import(&self, imported: &ImportedSession) -> Result<(), String> {
         let record = Record::deserialize(&imported.data)
             .map_err(|error| format!("invalid debate record: {error}"))?;
         record.check()
@@ -170,8 +170,8 @@ impl Program for Debate {
 
 impl Record {
     /// The record as a session takes it in.
-    pub fn imported(&self) -> Imported {
-        Imported {
+    pub fn imported(&self) -> ImportedSession {
+        ImportedSession {
             program: Debate::NAME,
             topic: self.topic.clone(),
             total_rounds: self.total_rounds,

@@ -15,7 +15,7 @@ use roundtable_core::session::Session;
 use roundtable_core::tool::Runs;
 
 /// A turn of a debate, with all that its prompt is made of.
-pub(super) struct Told<'a> {
+pub(super) struct TurnPrompt<'a> {
     pub session: &'a Session,
     pub rules: &'a Rules,
     pub purpose: Purpose,
@@ -53,7 +53,7 @@ pub(super) fn focus<'a>(session: &Session, round: &RoundView<'a>) -> Option<&'a 
     (focus != session.topic).then_some(focus)
 }
 
-impl Told<'_> {
+impl TurnPrompt<'_> {
     /// Who the agent is and what it has to do.
     pub fn system(&self) -> String {
         let text = match self.purpose {

@@ -18,6 +18,7 @@ const INSTRUCTIONS: u64 = 1_200;
 /// Estimated maximum cost: one model call per turn and replies of maximum length. Tool calls are
 /// extra.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Quote {
     /// Model calls.
     pub calls: u64,

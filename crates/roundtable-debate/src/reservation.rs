@@ -12,6 +12,7 @@ use roundtable_core::context_request::Priority;
 /// A reason not to rely on a round. A round with one never has a high consensus level, and the
 /// recommendation is never to proceed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reservation {
     /// An agent did not answer.
     NoAnswer {

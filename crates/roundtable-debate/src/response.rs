@@ -16,6 +16,7 @@ use roundtable_core::message::Citation;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AgentResponse")]
+#[non_exhaustive]
 pub struct Response {
     /// The agent.
     #[serde(rename = "agentId")]
@@ -61,6 +62,7 @@ pub struct Response {
 /// Full response of an agent in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct FullResponse {
     /// The round.
     #[serde(rename = "roundNumber")]

@@ -51,7 +51,7 @@ mod sse;
 mod wire;
 mod ws;
 
-pub use access::{Access, Replaced};
+pub use access::{Access, TokenChanges};
 pub use app::{Approvals, Limits, SocketLimits};
 pub use auth::{Principal, Tokens};
 pub use host::{HOST, HostModel};

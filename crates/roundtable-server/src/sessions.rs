@@ -11,7 +11,7 @@ pub(crate) use chat::NewConversation;
 use roundtable::core::event::Origin;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
-use roundtable::ports::{Clock, CommandKey, Listed, Quotas, Selection};
+use roundtable::ports::{Clock, CommandKey, Quotas, Selection, SessionListing};
 use roundtable::search::{Search, SearchPage};
 use roundtable::{Engine, Session};
 
@@ -32,7 +32,7 @@ pub(crate) enum Action {
 #[derive(Debug, Clone)]
 pub(crate) struct Authorized<T> {
     id: T,
-    listed: Listed,
+    listed: SessionListing,
 }
 
 impl Authorized<SessionId> {
@@ -42,7 +42,7 @@ impl Authorized<SessionId> {
     }
 
     /// The session, as lists show it, at the time when it was looked up.
-    pub fn listed(&self) -> &Listed {
+    pub fn listed(&self) -> &SessionListing {
         &self.listed
     }
 }
@@ -144,7 +144,7 @@ impl Sessions {
         principal: &Principal,
         selection: Selection,
         most: usize,
-    ) -> Result<Vec<Listed>, Problem> {
+    ) -> Result<Vec<SessionListing>, Problem> {
         let selection = Selection { tenant: Some(principal.tenant.clone()), ..selection };
         Ok(self.engine.select(&selection, most).await?)
     }
@@ -170,7 +170,7 @@ impl Sessions {
 }
 
 /// Whoever is of a session's tenant may read and change it.
-fn may(principal: &Principal, action: Action, listed: &Listed) -> bool {
+fn may(principal: &Principal, action: Action, listed: &SessionListing) -> bool {
     match action {
         Action::Read | Action::Change => listed.summary.tenant == principal.tenant,
     }

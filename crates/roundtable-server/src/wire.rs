@@ -9,7 +9,7 @@ use roundtable::core::projection::COMPLETION;
 use roundtable::core::session::{Session, Status};
 use roundtable::core::stage::Name;
 use roundtable::core::turn as core_turn;
-use roundtable::ports::Listed;
+use roundtable::ports::SessionListing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,7 +71,7 @@ pub(crate) struct SessionSummary {
 }
 
 impl SessionSummary {
-    pub fn of(listed: &Listed) -> Self {
+    pub fn of(listed: &SessionListing) -> Self {
         Self {
             session_id: listed.session.clone(),
             kind: listed.summary.kind.clone(),
@@ -110,7 +110,7 @@ pub(crate) struct SessionDetail {
 }
 
 impl SessionDetail {
-    pub fn of(listed: &Listed, state: &Session) -> Self {
+    pub fn of(listed: &SessionListing, state: &Session) -> Self {
         let agent = |agent: &roundtable::core::agent::Agent| AgentSummary {
             agent_id: agent.id.clone(),
             name: agent.name.clone(),

@@ -16,7 +16,7 @@ mod wants;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub(crate) use follow::{Prepared, With};
+pub(crate) use follow::{PreparedPrompt, With};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{ContextRequest, Priority};
 use crate::digest::Digest;
-use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
+use crate::event::{AcceptedInput, Body, MessageRef, RoundOutcome, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
 use crate::program::PANEL;
@@ -76,7 +76,7 @@ pub struct Mark {
     /// The input that opened it.
     pub input: MessageContext,
     /// The input's message, when it says something.
-    pub said: Option<Said>,
+    pub said: Option<MessageRef>,
     /// The requests whose answers it was given.
     pub answered: Vec<ContextRequest>,
     /// How it ended, once it did.
@@ -322,7 +322,7 @@ impl Mark {
 }
 
 impl Waiting {
-    pub(crate) fn of(accepted: &Accepted, seq: Seq) -> Self {
+    pub(crate) fn of(accepted: &AcceptedInput, seq: Seq) -> Self {
         Self { context: accepted.context.clone(), has_text: accepted.text.is_some(), seq }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::auth::Principal;
 use crate::debate::{Caller, Silent};
-use crate::operation::{Answered, Call, SESSION, Transport};
+use crate::operation::{Call, OperationAnswer, SESSION, Transport};
 use crate::operations;
 use crate::problem::Problem;
 
@@ -100,7 +100,8 @@ pub(super) async fn read(
         "transcript" => Some(1),
         other => other.strip_prefix("transcript?page=").and_then(|page| page.parse::<usize>().ok()),
     };
-    let Ok(Answered::Export(export)) = call(app, caller, "exportDebate", session, []).await else {
+    let Ok(OperationAnswer::Export(export)) = call(app, caller, "exportDebate", session, []).await
+    else {
         return Err(missing());
     };
     let pages = pages(&export.text);
@@ -120,7 +121,7 @@ async fn call<const N: usize>(
     operation: &str,
     session: &str,
     fields: [(&str, Value); N],
-) -> Result<Answered, Problem> {
+) -> Result<OperationAnswer, Problem> {
     let operation = operations::find(Transport::Http, operation)?;
     let fields = fields.into_iter().chain([(SESSION, session.into())]);
     let fields = fields.map(|(name, value)| (name.to_owned(), value)).collect();

@@ -26,7 +26,7 @@ pub(crate) struct ProvideRequest {
 /// Remaining context requests.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Provided {
+pub(crate) struct ProvideAnswer {
     /// Requests that still need an answer.
     #[serde(serialize_with = "document::context_requests")]
     #[schemars(with = "Vec<document::ContextRequest>")]
@@ -39,7 +39,7 @@ pub(super) async fn provide(
     call: Call,
     session: Authorized<SessionId>,
     asked: ProvideRequest,
-) -> Result<Provided, Problem> {
+) -> Result<ProvideAnswer, Problem> {
     let Answers { results, mut warnings } = answers(&call.app, asked.context_results)?;
     let command = Command::Provide(results);
     let key = call.key.map(|key| key.within(session.id()));
@@ -53,7 +53,7 @@ pub(super) async fn provide(
         None => (app.stored(session.command(command)).await?, session.pending().await?),
     };
     warnings.extend(receipt.warnings);
-    Ok(Provided { pending_context_requests: pending, warnings })
+    Ok(ProvideAnswer { pending_context_requests: pending, warnings })
 }
 
 /// What was still to be answered after a request whose receipt this is.

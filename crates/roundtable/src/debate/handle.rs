@@ -47,6 +47,7 @@ pub struct ContinueRequest {
 
 /// What came of the wish for another round.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContinueOutcome {
     /// The round to wait for.
     pub number: u32,
@@ -58,6 +59,7 @@ pub struct ContinueOutcome {
 
 /// Synthesis of a debate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SynthesisReport {
     /// What it comes to.
     #[serde(flatten)]

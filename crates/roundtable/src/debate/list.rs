@@ -5,7 +5,7 @@ use roundtable_core::event::{Body, RoundOutcome, Seq, SessionEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Status;
 use roundtable_debate::{Debate as Program, Member, Mode, Record};
-use roundtable_ports::{Listed, Selection};
+use roundtable_ports::{Selection, SessionListing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -21,6 +21,7 @@ const PAGE: usize = 200;
 /// The status of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DebateStatus {
     /// It opens rounds.
     Active,
@@ -58,6 +59,7 @@ pub struct DebateFilter {
 /// A debate in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DebateEntry {
     /// Its session.
     #[serde(rename = "sessionId")]
@@ -113,7 +115,7 @@ impl Engine {
     }
 
     /// A session as an entry of the list of debates; nothing when it is none.
-    async fn entry(&self, listed: &Listed) -> Result<Option<DebateEntry>> {
+    async fn entry(&self, listed: &SessionListing) -> Result<Option<DebateEntry>> {
         let first = self.session(&listed.session).read(Seq(1), 1).await?;
         let Some(first) = first.first() else { return Ok(None) };
         let Some(record) = Record::fold(&listed.session, [first.as_ref()]) else { return Ok(None) };

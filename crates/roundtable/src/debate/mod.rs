@@ -24,5 +24,5 @@ pub use roundtable_debate::{
     Spent, Stance, Synthesis, UnknownMode, View, Vote, dollars,
 };
 pub use roundtable_debate::{
-    Debate as DebateProgram, ImportError, Measured, Measuring, Purpose, State, is_named_after,
+    Debate as DebateProgram, ImportError, Measuring, PositionVector, Purpose, State, is_named_after,
 };

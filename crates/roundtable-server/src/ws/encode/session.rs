@@ -2,7 +2,7 @@
 
 use roundtable::core::document::ContextRequest;
 use roundtable::core::event::{
-    Accepted, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent,
+    AcceptedInput, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent,
 };
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ pub(super) fn payloads(event: &Event, body: &SessionEvent) -> Vec<Payload> {
     vec![payload]
 }
 
-fn message(event: &Event, input: &Accepted) -> Payload {
+fn message(event: &Event, input: &AcceptedInput) -> Payload {
     Payload::new("message")
         .with("role", "user")
         .with("sender", input.sender.as_str())

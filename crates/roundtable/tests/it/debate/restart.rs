@@ -25,7 +25,7 @@ fn script() -> Script {
 
 /// Everything that can be asked about the debate after it.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Story {
     first: Findings,
     second: Findings,
     consensus: Consensus,
@@ -60,7 +60,7 @@ impl House<'_> {
         engine
     }
 
-    async fn tell(&mut self) -> Told {
+    async fn tell(&mut self) -> Story {
         let id = {
             let judge = Agent::new("Judge", "scripted").unwrap();
             let wish = self
@@ -92,7 +92,7 @@ impl House<'_> {
         let consensus = self.engine().await.find_debate(&id).consensus(Some(1)).await.unwrap();
         let record: Record = self.engine().await.find_debate(&id).record().await.unwrap();
         self.engine().await.shutdown().await;
-        Told {
+        Story {
             first,
             second,
             consensus,
@@ -109,7 +109,7 @@ fn without_times(minutes: &str) -> String {
 }
 
 /// The time of a request is not either.
-fn timeless(mut told: Told) -> Told {
+fn timeless(mut told: Story) -> Story {
     for request in &mut told.first.requests {
         request.at = roundtable::core::Timestamp::UNIX_EPOCH;
     }
