@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
+use roundtable_core::projection::COMPLETION;
 use roundtable_core::search::{WordQuery, snippet};
 use roundtable_core::stage::Name;
 use roundtable_ports::{
@@ -21,7 +22,7 @@ use super::{SqliteStore, limit};
 
 /// What a filter lets through. A message counts when its take does, as in the view `Messages`.
 const FILTER: &str = "(:any_tenant OR session.tenant IS :tenant) \
-     AND (:kind IS NULL OR session.kind = :kind) \
+     AND CASE WHEN :kind IS NULL THEN session.kind <> :unlisted ELSE session.kind = :kind END \
      AND (:session IS NULL OR session.id = :session) \
      AND (:archived OR NOT session.archived) \
      AND (:until IS NULL OR message.at <= :until) \
@@ -177,9 +178,11 @@ fn filtered<T>(
     let session = filter.session.as_ref().map(SessionId::as_str);
     let kind = filter.kind.as_ref().map(Name::as_str);
     let until = filter.until.map(nanoseconds);
-    let any_tenant = filter.tenant.is_none();
+    let (any_tenant, completion) = (filter.tenant.is_none(), COMPLETION);
+    let unlisted = completion.as_str();
     let mut values = named_params! {
         ":any_tenant": any_tenant, ":tenant": tenant, ":kind": kind, ":session": session,
+        ":unlisted": unlisted,
         ":archived": filter.archived, ":until": until, ":viewer": viewer, ":who": who,
     }
     .to_vec();

@@ -68,8 +68,7 @@ async fn f40_a_process_that_knows_another_form_fails_closed() {
     // A newer version comes along and changes the file under a process that runs.
     let shell = shell(directory.path());
     shell.execute_batch("PRAGMA user_version = 9").unwrap();
-    let told = "the file now has format 9, and this process supports format 8: \
-                restart it with the version of roundtable that changed the file";
+    let told = "the file now has format 9, and this process supports format 8: restart it with the version of roundtable that changed the file";
     let read = table.store.read(&session("lake"), Seq(1), 10).await.unwrap_err().to_string();
     assert!(read.contains(told), "{read}");
     let written = lake.command(Command::Pause, None).await.unwrap_err().to_string();
@@ -90,7 +89,7 @@ fn a_newer_file_is_refused_and_left_as_it_is() {
     let refused = SqliteStore::open(directory.path()).map(drop).unwrap_err();
     let file = directory.path().join("roundtable.db");
     assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 9, newest: 8 });
-    let words = "has format 9; this build knows formats up to 8: update roundtable, or choose another data directory";
+    let words = "has format 9; this build supports formats up to 8: update roundtable, or choose another data directory";
     assert_eq!(refused.to_string(), format!("{} {words}", file.display()));
     assert_eq!(form(directory.path()), before);
 }

@@ -44,7 +44,7 @@ impl SearchViewer {
 pub struct MessageFilter {
     /// Those of a tenant's sessions; nothing inside means those of no tenant.
     pub tenant: Option<Option<String>>,
-    /// Those of sessions of a kind.
+    /// Those of sessions of a kind. Without one, of all but completions.
     pub kind: Option<Name>,
     /// Those of one session.
     pub session: Option<SessionId>,

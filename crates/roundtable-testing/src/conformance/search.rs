@@ -4,6 +4,7 @@ use roundtable_core::audience::Audience;
 use roundtable_core::event::{Change, Opening, Seq};
 use roundtable_core::id::AgentId;
 use roundtable_core::input::{Command, Reply, Report, Say};
+use roundtable_core::projection::COMPLETION;
 use roundtable_core::search::WordQuery;
 use roundtable_core::settings::{Order, Settings};
 use roundtable_core::stage::Name;
@@ -136,7 +137,7 @@ pub async fn s19_no_query_is_syntax(store: &Store) {
         let found = find(store, hostile).await;
         assert!(found.len() <= 1, "{hostile}: {found:?}");
     }
-    assert!(find(store, "can*").await.is_empty(), "a star is no prefix");
+    assert!(find(store, "can*").await.is_empty(), "a star is not a prefix");
     assert!(find(store, "canary OR text").await.is_empty(), "a word like any other");
     assert_eq!(find(store, "\"canary").await.len(), 1);
 }
@@ -171,6 +172,11 @@ pub async fn archived_sessions_are_found_when_they_are_asked_for(store: &Store) 
     let with = MessageFilter { archived: true, ..MessageFilter::default() };
     assert_eq!(count(store, "canary", &MessageFilter::default()).await, 0);
     assert_eq!(count(store, "canary", &with).await, 1);
+    let mut once = open(store, "once", |opening| opening.kind = COMPLETION).await;
+    once.round(store, "canary", "text").await;
+    assert_eq!(count(store, "canary", &with).await, 1, "single requests are not listed");
+    let completions = MessageFilter { kind: Some(COMPLETION), ..with.clone() };
+    assert_eq!(count(store, "canary", &completions).await, 1);
     let scenes = MessageFilter { kind: Some(Name::constant("scene")), ..with };
     assert_eq!(count(store, "canary", &scenes).await, 0);
 }
