@@ -22,7 +22,7 @@ pub enum Priority {
     /// The next round waits for it.
     #[default]
     Required,
-    /// The session goes on without it.
+    /// The session continues without it.
     Optional,
 }
 
@@ -32,7 +32,7 @@ pub enum Priority {
 pub enum About {
     /// Something an agent wants to know. The answer comes with the next round.
     Information,
-    /// Something an agent wants to know before its turn goes on.
+    /// A question of an agent. Its turn waits for the answer.
     Question {
         /// The call that waits for the answer.
         tool_call: ToolCallId,
@@ -272,7 +272,7 @@ pub struct ContextResult {
     /// The information.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Why there is none.
+    /// Why the request was not fulfilled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What was decided: required for approvals and unknown outcomes, and only there. Answers that
@@ -287,7 +287,7 @@ impl ContextResult {
         Self { request, success: true, result: Some(result.into()), error: None, decision: None }
     }
 
-    /// It could not be had.
+    /// The request was not fulfilled.
     pub fn not_found(request: ContextRequestId, error: impl Into<String>) -> Self {
         Self { request, success: false, result: None, error: Some(error.into()), decision: None }
     }

@@ -21,7 +21,7 @@ pub struct Cluster {
 /// The view of one agent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct View {
-    /// The agent.
+    /// Agent id.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// Its view.

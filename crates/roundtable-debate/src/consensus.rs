@@ -50,7 +50,7 @@ impl Level {
 /// Change of an agent's position.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Movement {
-    /// The agent.
+    /// Agent id.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// From 0 (not at all) to 1 (to the other side).
@@ -92,7 +92,7 @@ pub struct Consensus {
     /// The session.
     #[serde(rename = "sessionId")]
     pub session: SessionId,
-    /// The round.
+    /// Round number.
     #[serde(rename = "roundNumber")]
     pub number: u32,
     /// Consensus level: high from an agreement of 0.7, medium from 0.4. It is never high while

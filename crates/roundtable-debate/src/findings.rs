@@ -105,7 +105,7 @@ pub struct Metadata {
     pub has_more_details: bool,
 }
 
-/// What a round came to. What other calls give in full is left out of the JSON form.
+/// The result of a round. The JSON form omits what other calls return in full.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -181,7 +181,7 @@ pub struct Findings {
 }
 
 impl Record {
-    /// What a round came to; nothing when there is no such round.
+    /// The result of a round; nothing if the round does not exist.
     pub fn findings(&self, number: u32) -> Option<Findings> {
         let round = self.round(number)?;
         let consensus = self.consensus_of(round);
@@ -221,8 +221,8 @@ impl Record {
         })
     }
 
-    /// What a round came to with all that other calls give: everyone's whole response and how far
-    /// the panel agrees. Nothing when there is no such round.
+    /// The result of a round with all details: the full responses and the consensus. Nothing if the
+    /// round does not exist.
     pub fn report(&self, number: u32) -> Option<Value> {
         let findings = self.findings(number)?;
         let mut report = serde_json::to_value(&findings).ok()?;

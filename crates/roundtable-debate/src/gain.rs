@@ -35,7 +35,7 @@ impl Vote {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PositionChange {
-    /// The agent.
+    /// Agent id.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// What it held before any exchange.

@@ -66,7 +66,7 @@ pub use usage::dollars;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rules {
-    /// How the panel argues.
+    /// Debate mode.
     pub mode: Mode,
     /// Whether it ends when the panel agrees, though rounds are left.
     pub exit_on_consensus: bool,

@@ -62,7 +62,7 @@ pub struct Measure {
 pub struct PositionVector {
     /// Whose it is.
     pub agent: AgentId,
-    /// For, against, or neither.
+    /// Stance of an agent.
     pub stance: Option<Stance>,
     /// Its vector, without what it shares with the question.
     pub vector: Vec<f32>,

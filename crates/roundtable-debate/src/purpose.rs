@@ -76,8 +76,8 @@ impl Purpose {
             Self::Frame => "frame",
             Self::Rank => "rank",
             Self::Verdict => "verdict",
-            Self::Analyze => "analyse",
-            Self::Synthesize => "synthesise",
+            Self::Analyze => "analyze",
+            Self::Synthesize => "synthesize",
         }
     }
 }

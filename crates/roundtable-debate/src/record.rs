@@ -168,7 +168,7 @@ pub struct RecordedSynthesis {
     pub number: u32,
     /// The take of that round.
     pub take: u32,
-    /// The turn.
+    /// Turn id.
     pub turn: RecordedTurn,
 }
 

@@ -18,7 +18,7 @@ use roundtable_core::message::Citation;
 #[schemars(rename = "AgentResponse")]
 #[non_exhaustive]
 pub struct Response {
-    /// The agent.
+    /// Agent id.
     #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// Its name.
@@ -64,7 +64,7 @@ pub struct Response {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FullResponse {
-    /// The round.
+    /// Round number.
     #[serde(rename = "roundNumber")]
     pub number: u32,
     /// In short.
@@ -118,7 +118,7 @@ fn failure(outcome: Option<&TurnOutcome>, position: &Position) -> Option<String>
 }
 
 impl Record {
-    /// What everyone came to in a round, in the order of the seats.
+    /// All responses of a round, in seat order.
     pub fn responses(&self, number: u32) -> Vec<Response> {
         let Some(round) = self.round(number) else { return Vec::new() };
         let mut turns: Vec<&RecordedTurn> = round.turns_for(Purpose::Answer).collect();

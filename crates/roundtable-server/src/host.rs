@@ -49,7 +49,7 @@ pub(crate) async fn find(debate: &Debate) -> Result<Option<HostTurn>, Problem> {
     }))
 }
 
-/// The model of whoever calls, to be registered with the engine as [`HOST`].
+/// The caller's own model, to be registered with the engine as [`HOST`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostModel;
 

@@ -105,7 +105,7 @@ pub struct Session {
     /// Whether lists leave it out unless they are asked for archived sessions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// Who takes part.
+    /// The agents.
     pub agents: Vec<Agent>,
     /// How it runs.
     pub settings: Settings,
@@ -139,8 +139,7 @@ pub struct Session {
     pub requests: Vec<ContextRequest>,
     /// The last ones that were answered, so that a late or second answer is known as one.
     pub answered: VecDeque<ContextRequestId>,
-    /// What was answered to those of them, as far as it is known: a second, different answer is
-    /// told from a retry.
+    /// Their answers, as far as they are known, to distinguish a different answer from a retry.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer_digests: BTreeMap<ContextRequestId, Digest>,
     /// Requests answered since the last round opened: the next one gets the answers.

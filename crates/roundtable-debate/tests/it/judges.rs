@@ -13,7 +13,7 @@ fn outcome(hall: &super::Hall) -> Option<RoundOutcome> {
 fn an_analyst_that_fails_does_not_fail_the_round_and_the_measure_stands() {
     let mut hall = Wish::judged(Mode::Collaborative).open();
     hall.first(|asked| {
-        if asked.prompt == "analyse" { Err("overloaded".to_owned()) } else { fitting(asked) }
+        if asked.prompt == "analyze" { Err("overloaded".to_owned()) } else { fitting(asked) }
     });
     assert_eq!(outcome(&hall), Some(RoundOutcome::Completed));
     let consensus = hall.record().consensus(1).unwrap();
@@ -25,7 +25,7 @@ fn an_analyst_that_fails_does_not_fail_the_round_and_the_measure_stands() {
 fn an_analyst_that_says_no_figure_is_reported_and_the_measure_stands() {
     let mut hall = Wish::judged(Mode::Collaborative).open();
     hall.first(|asked| {
-        if asked.prompt == "analyse" { Ok("They mostly agree.".to_owned()) } else { fitting(asked) }
+        if asked.prompt == "analyze" { Ok("They mostly agree.".to_owned()) } else { fitting(asked) }
     });
     let consensus = hall.record().consensus(1).unwrap();
     assert_eq!(consensus.failure.as_deref(), Some("the analyst's answer has no agreement score"));
@@ -70,7 +70,7 @@ fn who_fails_is_reported_as_failed_in_its_seat() {
     assert_eq!(failures, [("Ann", None), ("Bob", Some("the key is wrong")), ("Cyd", None)]);
     let reason = findings.decision.unwrap().recommendation.reason;
     assert!(reason.contains("1 of 3 agents could not answer"));
-    let analyst = hall.asked.iter().find(|asked| asked.prompt == "analyse").unwrap();
+    let analyst = hall.asked.iter().find(|asked| asked.prompt == "analyze").unwrap();
     assert!(analyst.rendered.text().contains("No answer came from: Bob."));
 }
 

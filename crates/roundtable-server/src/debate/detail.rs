@@ -62,7 +62,7 @@ pub(crate) struct SynthesisAnswer {
 }
 
 impl SynthesisAnswer {
-    /// Without a synthesis it goes on and is stored; whoever asks again gets it.
+    /// Without a synthesis, it is still being written; a later request returns it.
     pub fn new(session: &SessionId, synthesis: Option<SynthesisReport>) -> Self {
         let next = "The synthesis is still being written. Send the same request again to get it. It is written and charged only once.";
         let (status, next_step) = match &synthesis {

@@ -142,7 +142,7 @@ impl DebateBuilder {
         self
     }
 
-    /// What the whole debate may spend.
+    /// Budget of the whole debate.
     #[must_use]
     pub fn budget(mut self, limits: Limits) -> Self {
         self.limits = limits;

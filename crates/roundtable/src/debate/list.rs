@@ -33,16 +33,16 @@ pub enum DebateStatus {
     Error,
 }
 
-/// Which debates someone asks for. What is not said leaves nothing out.
+/// Filters for debates. Omitted filters match every debate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DebateFilter {
     /// Those of a tenant; nothing inside means those of no tenant.
     pub tenant: Option<Option<String>>,
     /// Those with this in their topic, in capitals or not.
     pub topic: Option<String>,
-    /// Those in a mode.
+    /// Filter by mode.
     pub mode: Option<Mode>,
-    /// Those that stand so.
+    /// Filter by status.
     pub status: Option<DebateStatus>,
     /// Those that are archived, or those that are not.
     pub archived: Option<bool>,
@@ -50,7 +50,7 @@ pub struct DebateFilter {
     pub from: Option<Timestamp>,
     /// Those that began at this time or earlier.
     pub to: Option<Timestamp>,
-    /// Those that began before this one: where a page of a list goes on.
+    /// Started before this one: the cursor of a page.
     pub before: Option<SessionId>,
     /// How many; 50 when nobody says.
     pub limit: Option<usize>,
@@ -66,7 +66,7 @@ pub struct DebateEntry {
     pub session: SessionId,
     /// The question.
     pub topic: String,
-    /// How the panel argues.
+    /// Debate mode.
     pub mode: Mode,
     /// Its status.
     pub status: DebateStatus,
@@ -75,7 +75,7 @@ pub struct DebateEntry {
     pub rounds_completed: u32,
     /// How many there will be at most.
     pub total_rounds: Option<u32>,
-    /// Who takes part; in JSON, the names of those who argue.
+    /// The agents; in JSON, the names of those who argue.
     #[serde(rename = "agents", serialize_with = "seat_names")]
     #[schemars(with = "Vec<String>", description = "The names of those who argue.")]
     pub members: Vec<Member>,
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// A session as an entry of the list of debates; nothing when it is none.
+    /// A session as an entry of the list of debates; nothing if it is not a debate.
     async fn entry(&self, listed: &SessionListing) -> Result<Option<DebateEntry>> {
         let first = self.session(&listed.session).read(Seq(1), 1).await?;
         let Some(first) = first.first() else { return Ok(None) };

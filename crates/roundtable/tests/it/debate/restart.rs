@@ -18,7 +18,7 @@ fn script() -> Script {
         .voice("judge", [analysis(0.4)])
         .voice("judge", [analysis(0.8)])
         .voice(
-            "judge/synthesise",
+            "judge/synthesize",
             [Reply::text(r#"{"conclusion": "Begin.", "recommendation": "Small."}"#)],
         )
 }
