@@ -78,7 +78,7 @@ pub async fn messages_are_found_by_their_words_in_any_form(store: &Store) {
     let mut hill = open(store, "hill", |opening| opening.kind = Name::constant("scene")).await;
     hill.round(store, "Is there a hill?", "No otter climbs it.").await;
     let mut found = find(store, "OTTER").await;
-    found.sort_by(|a, b| (&a.key).cmp(&b.key));
+    found.sort_by(|a, b| a.key.cmp(&b.key));
     let places = |found: &[FoundMessage]| places(found);
     let owned = |name: &str, number| (name.to_owned(), number);
     assert_eq!(places(&found), [owned("hill", 2), owned("lake", 1), owned("lake", 2)]);
