@@ -12,6 +12,7 @@ pub mod delegation;
 pub mod digest;
 pub mod event;
 mod extract_json;
+mod file;
 pub mod id;
 mod image;
 pub mod input;
