@@ -124,12 +124,15 @@ pub(crate) fn width_of(terminal: &console::Term) -> Option<usize> {
     Some(usize::from(columns).clamp(20, WIDEST))
 }
 
-/// A text in lines that fit standard error, if that is a terminal.
+/// A text in lines that fit standard error, if that is a terminal. A command stays on one line, so
+/// that it can be copied.
 pub(crate) fn fitted(text: &str) -> String {
-    match width_of(&console::Term::stderr()) {
-        Some(width) => wrapped(text, width, "").trim_end_matches('\n').to_owned(),
-        None => text.to_owned(),
-    }
+    let Some(width) = width_of(&console::Term::stderr()) else { return text.to_owned() };
+    let fit = |line: &str| match line.contains(": roundtable ") {
+        true => line.to_owned(),
+        false => wrapped(line, width, "").trim_end_matches('\n').to_owned(),
+    };
+    text.split('\n').map(fit).collect::<Vec<_>>().join("\n")
 }
 
 /// How many columns a text takes.

@@ -154,7 +154,7 @@ mod tests {
         assert!(
             why(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))).contains("levels deep")
         );
-        assert!(why(r#"{"a": {"b": 1, "b": 2}}"#).contains("there twice"));
+        assert!(why(r#"{"a": {"b": 1, "b": 2}}"#).contains("duplicate key"));
         assert!(why(r#"{"a": 1e999}"#).contains("out of range"));
         assert!(
             why(r#"{"a": "\ud800"}"#).contains("surrogate")

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::camel::object;
 use crate::problem::Problem;
 
-/// What kind of session it is.
+/// Kind of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -38,7 +38,7 @@ impl From<Kind> for Name {
     }
 }
 
-/// Whether a session opens rounds.
+/// Status of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -71,33 +71,33 @@ impl From<Status> for CoreStatus {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionSummary {
-    /// The session's id, to be named in every further call.
+    /// Session id.
     #[schemars(with = "String")]
     pub session_id: SessionId,
     #[schemars(with = "Kind")]
     pub kind: Name,
-    /// The topic or title.
+    /// Topic or title.
     pub topic: String,
     pub status: Status,
-    /// Whether it is archived.
+    /// Whether the session is archived.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub archived: bool,
-    /// How many rounds are finished.
+    /// Number of finished rounds.
     pub rounds_completed: u32,
-    /// How many rounds are finished: the same number as `roundsCompleted`, as in every answer.
-    /// The round in progress is `activeRound` of the session.
+    /// Number of finished rounds: the same as `roundsCompleted`. The running round is `activeRound`
+    /// of the session.
     pub current_round: u32,
-    /// How many events its log has.
+    /// Number of events in the log.
     #[schemars(with = "u64")]
     pub events: Seq,
-    /// When it began.
+    /// Start time.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: Timestamp,
-    /// When something last happened in it.
+    /// Time of the last event.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub updated_at: Timestamp,
-    /// Why nobody goes on with it by itself: it crashed again and again. Continuing it tries again.
+    /// Why the session was parked: it crashed repeatedly. Continue it to try again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parked: Option<String>,
 }
@@ -126,16 +126,16 @@ impl SessionSummary {
 pub(crate) struct SessionDetail {
     #[serde(flatten)]
     pub summary: SessionSummary,
-    /// How many rounds it has in all, where that is settled.
+    /// Total number of rounds, if it is fixed.
     pub total_rounds: Option<u32>,
-    /// The round that is open, if one is.
+    /// The running round.
     pub active_round: Option<u32>,
-    /// The ids of those who take part, in seat order.
+    /// Agent ids in seat order.
     #[schemars(with = "Vec<String>")]
     pub agent_ids: Vec<AgentId>,
-    /// Who takes part, in seat order.
+    /// Agents in seat order.
     pub agents: Vec<AgentSummary>,
-    /// Questions that wait for an answer. Required ones hold the next round back.
+    /// Pending context requests. Required ones block the next round.
     pub pending_context_requests: Vec<ContextRequest>,
     pub usage: Usage,
 }
@@ -167,27 +167,27 @@ impl SessionDetail {
     }
 }
 
-/// Who takes part.
+/// An agent of a session.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentSummary {
     #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub name: String,
-    /// The model that speaks for it.
+    /// Model of the agent.
     pub model: String,
 }
 
-/// What a session has spent: one figure, the same in every answer.
+/// Usage: model calls, tokens and cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Usage {
-    /// Requests to providers, retries and those that failed included.
+    /// Requests to providers, including retries and failed requests.
     pub calls: u64,
-    /// Tokens, prompts and replies together.
+    /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Dollars; null where a price is not known.
+    /// Cost in dollars. Null if a price is unknown.
     pub cost: Option<f64>,
-    /// Whether part of it is an estimate, because a provider did not report it.
+    /// Whether part of the usage is estimated because a provider did not report it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub estimated: bool,
@@ -206,7 +206,7 @@ pub(crate) fn dollars(cost: u64) -> f64 {
     cost as f64 / 1e6
 }
 
-/// Whether a session can go on without an answer.
+/// Priority of a context request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Priority {
@@ -214,52 +214,53 @@ pub(crate) enum Priority {
     Optional,
 }
 
-/// What a request asks for, and so how it is answered.
+/// Kind of a context request. It determines the form of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RequestKind {
-    /// Information: answered with success and result or error.
+    /// A question. Answer with success and result, or error.
     Question,
-    /// May this tool call be run? Answered with decision approve or deny.
+    /// Approval of a tool call. Answer with the decision approve or deny.
     Approval,
-    /// Did this tool call take effect? Answered with decision happened, did_not_happen or unknown.
+    /// Outcome of a tool call that was interrupted. Answer with the decision happened,
+    /// did_not_happen or unknown.
     UnknownOutcome,
 }
 
-/// The tool call that a decision is about.
+/// The tool call to decide on.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestedCall {
     pub tool: String,
-    /// All arguments; missing only for an unknown outcome with more than 64 KiB of them.
+    /// All arguments. Absent only for an unknown outcome with more than 64 KiB of arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// SHA-256 of tool and arguments.
+    /// SHA-256 digest of tool name and arguments.
     pub digest: String,
 }
 
-/// Something that an agent asks for (R000-2).
+/// A context request of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ContextRequest {
-    /// Name it in contextResults.
+    /// Request id. Send it in contextResults.
     #[schemars(with = "String")]
     pub id: ContextRequestId,
     pub kind: RequestKind,
-    /// Who asks.
+    /// Id of the agent that asks.
     #[schemars(with = "String")]
     pub agent_id: AgentId,
-    /// The name of the agent, where a tool call is concerned.
+    /// Name of the agent. Present for tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// The tool call, unless this is a question.
+    /// The tool call. Absent for questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<RequestedCall>,
-    /// What is asked.
+    /// The question.
     pub query: String,
-    /// Why.
+    /// Why the agent asks.
     pub reason: String,
-    /// The next round waits for required ones.
+    /// Required requests block the next round.
     pub priority: Priority,
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub timestamp: Timestamp,
@@ -316,38 +317,38 @@ impl From<Decision> for core::Decision {
     }
 }
 
-/// An answer to a context request. That something could not be found out is an answer, too.
+/// An answer to a context request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ContextResult {
-    /// The id of the request.
+    /// Request id.
     #[schemars(length(max = 64))]
     pub request_id: String,
-    /// Whether the request was fulfilled. Required for questions; with a decision it follows from it.
+    /// Whether the request was fulfilled. Required for questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
-    /// The decision: approve or deny for an approval; happened, did_not_happen or unknown for an
-    /// unknown outcome. Not for questions.
+    /// Decision on a tool call: approve or deny for an approval; happened, did_not_happen or
+    /// unknown for an unknown outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 200000))]
     pub result: Option<String>,
-    /// Why there is no result.
+    /// Why the request was not fulfilled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 20000))]
     pub error: Option<String>,
 }
 
-/// Answers for a session, and what has to be said about those that are none.
+/// Answers for a session, and warnings about unknown requests.
 pub(crate) struct Answers {
     pub results: Vec<core::ContextResult>,
     pub warnings: Vec<String>,
 }
 
 impl Answers {
-    /// A text that is no id was never issued as one: it is ignored, and named.
+    /// A text that is not an id was never issued as one: it is ignored with a warning.
     ///
     /// # Errors
     /// An answer that has neither success nor a decision.
@@ -360,7 +361,7 @@ impl Answers {
             let implied = || decision.map(|it| it != core::Decision::Deny);
             let Some(success) = success.or_else(implied) else {
                 let what = format!(
-                    "contextResults for {}: success is missing; a question needs success, an approval or an unknown outcome needs decision",
+                    "contextResults for {}: missing success; a question needs success, an approval or an unknown outcome needs decision",
                     shown()
                 );
                 return Err(Problem::bad_request("invalid", what));
@@ -371,9 +372,8 @@ impl Answers {
                 }
                 Err(_) => {
                     let shown = shown();
-                    warnings.push(format!(
-                        "there is no context request {shown}; its result was ignored"
-                    ));
+                    warnings
+                        .push(format!("unknown context request {shown}; its result was ignored"));
                 }
             }
         }
@@ -381,26 +381,26 @@ impl Answers {
     }
 }
 
-/// What happened in a turn.
+/// Details of a turn.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
     #[schemars(with = "String")]
     pub turn_id: TurnId,
-    /// The number of the iteration under way, or of the last one.
+    /// Number of the running or last iteration.
     pub current_iteration: u32,
     pub iterations: Vec<Iteration>,
 }
 
-/// One model call and the tool calls that it asked for.
+/// One model call with its tool calls.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Iteration {
-    /// From 1.
+    /// Number, from 1.
     pub number: u32,
-    /// What was said, in order.
+    /// Messages in order.
     pub messages: Vec<Map<String, Value>>,
-    /// The tool calls with their results.
+    /// Tool calls with results.
     pub tool_calls: Vec<Map<String, Value>>,
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub started_at: Timestamp,

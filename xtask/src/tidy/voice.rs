@@ -1,6 +1,8 @@
 //! Plain English in everything that users and calling models read. A phrase of the project's old
 //! dialect is an error, and so is British spelling. There is no list of exceptions.
 
+#[cfg(test)]
+mod errors;
 mod prose;
 
 use super::{Finding, SourceFile};
@@ -166,7 +168,8 @@ mod tests {
             ]
         );
         assert!(found(path, "// a filter is none\nfn is_none() {}").is_empty());
-        assert!(found(path, "#[cfg(test)]\nmod tests { \"it is none\" }").is_empty());
+        assert!(found(path, "#[cfg(test)]\nmod tests {\n\"it is none\" }").is_empty());
+        assert_eq!(found(path, "#[cfg(test)]\nmod tests;\nbail!(\"It is none.\");").len(), 1);
         assert!(found("crates/roundtable-core/tests/it/a.rs", "\"it is none\"").is_empty());
     }
 
@@ -181,6 +184,9 @@ mod tests {
         assert_eq!(found("README.md", "A picture.").len(), 1);
         assert_eq!(found("crates/a/tests/it/snapshots/a.snap", "Which colour?").len(), 1);
         assert!(found("docs/adr/0001.md", "It goes on.").is_empty());
+        let code = "```rust\nlet colour = 1;\n```\n\nThe field `colour` is set.";
+        assert!(found("docs/guides/a.md", code).is_empty());
+        assert_eq!(found("docs/guides/a.md", "```console\nIt goes on\n```").len(), 1);
     }
 
     #[test]

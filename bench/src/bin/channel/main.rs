@@ -3,6 +3,7 @@
 mod bare;
 mod canary;
 mod clients;
+mod stop;
 mod table;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -47,6 +48,7 @@ async fn measure() -> anyhow::Result<()> {
     lateness(&mut report, 1).await?;
     streaming(&mut report).await?;
     idle(&mut report).await?;
+    stop::measure(&mut report).await?;
     canary::measure(&mut report).await?;
     report.finish("channel")
 }

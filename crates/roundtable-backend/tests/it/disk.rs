@@ -99,9 +99,15 @@ async fn a_file_that_was_replaced_is_not_written_any_more() {
     std::fs::rename(&file, aside).unwrap();
     std::fs::write(&file, b"").unwrap();
     let refused = lake.command(Command::Pause, None).await.unwrap_err().to_string();
-    assert!(refused.contains("it was moved or replaced; restart this process"), "{refused}");
+    assert!(
+        refused.contains("the database file was moved or replaced; restart this process"),
+        "{refused}"
+    );
     let refused = table.store.read(&session("lake"), Seq(1), 1).await.unwrap_err().to_string();
-    assert!(refused.contains("it was moved or replaced; restart this process"), "{refused}");
+    assert!(
+        refused.contains("the database file was moved or replaced; restart this process"),
+        "{refused}"
+    );
     assert_eq!(std::fs::metadata(file).unwrap().len(), 0, "nothing was written into it");
     table.engine.stop().await;
 }

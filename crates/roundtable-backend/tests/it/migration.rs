@@ -89,7 +89,7 @@ fn a_newer_file_is_refused_and_left_as_it_is() {
     let refused = SqliteStore::open(directory.path()).map(drop).unwrap_err();
     let file = directory.path().join("roundtable.db");
     assert_eq!(refused, OpenError::Newer { file: file.clone(), version: 9, newest: 8 });
-    let words = "has format 9; this build knows formats up to 8: update roundtable, or choose another data directory";
+    let words = "has format 9; this build supports formats up to 8: update roundtable, or choose another data directory";
     assert_eq!(refused.to_string(), format!("{} {words}", file.display()));
     assert_eq!(form(directory.path()), before);
 }

@@ -137,7 +137,7 @@ mod tests {
         let other = Replaced { added: 1, revoked: 2, left: 1 };
         assert_eq!(told(other, false, false), "Access tokens: 1 new, 2 revoked, 1 in total.\n");
         let none = Replaced { added: 0, revoked: 2, left: 0 };
-        assert!(told(none, false, false).contains("nobody may call now"));
+        assert!(told(none, false, false).contains("every call is refused"));
         let never = Replaced { added: 0, revoked: 0, left: 0 };
         assert_eq!(told(never, true, true), "Still no access tokens.\n");
     }

@@ -190,7 +190,7 @@ fn s28_a_refused_key_names_the_variable_and_not_the_key() {
 #[test]
 fn a_rate_limit_says_when_to_try_again() {
     assert_eq!(
-        told(refuses(429, &[("retry-after", "17")], "slow down")),
+        told(refuses(429, &[("retry-after", "17")], "rate limit")),
         "openai-chat/gpt-5-mini: rate limit of the provider reached; retry in 17 s\n  Try again in 17 s.\n"
     );
 }

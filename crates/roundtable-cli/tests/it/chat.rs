@@ -50,23 +50,23 @@ fn a_team_that_cannot_delegate_is_found_by_config_check() {
         home.run_with(&[], &["config", "check"]).refused()
     };
     let why = refused("[agents.ada]\ntools = [\"delegate\"]\n");
-    assert!(why.contains("delegate needs someone to delegate to"), "{why}");
+    assert!(why.contains("delegate needs workers"), "{why}");
     let why = refused("[agents.ada]\n[team]\nsupervisor = \"eve\"\n");
     assert!(why.contains("unknown agent \"eve\""), "{why}");
     let why = refused("[agents.ada]\n[team]\nworkers = [\"ada\"]\n");
-    assert!(why.contains("the team needs someone who answers"), "{why}");
+    assert!(why.contains("the team needs a supervisor"), "{why}");
     let why = refused(
         "[agents.ada]\nworkers = [\"ben\"]\n[agents.ben]\n[team]\nsupervisor = \"ada\"\n\
          command_only = [\"ben\"]\n",
     );
-    assert!(why.contains("ben answers only by name"), "{why}");
+    assert!(why.contains("ben is command-only and cannot be a worker"), "{why}");
 }
 
 #[test]
 fn the_demo_of_tabs_finds_nothing_in_the_wrong_conversation() {
     let home = Home::new();
     let out = home.run(&["demo", "tabs", "--pace", "0"]).ok();
-    assert!(out.contains("payloads checked: 0 in the wrong conversation."), "{out}");
+    assert!(out.contains("payloads: 0 in the wrong conversation."), "{out}");
     let own = |label: &str, canary: &str| {
         let lines = out.lines().filter(|line| line.starts_with(label));
         lines.filter(|line| line.contains(canary)).count()

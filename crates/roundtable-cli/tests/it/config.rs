@@ -153,11 +153,11 @@ fn a_value_of_the_wrong_kind_is_refused_and_not_repeated() {
                 max_iterations = 0\n[mcp.docs]\napproval = \"sk-canary-3\"\nargs = 3\n";
     assert_eq!(
         check(text).refused(),
-        "error: roundtable.toml:1: providers.openai: has to be a table\n  \
-         roundtable.toml:3: defaults.max_tokens: has to be a whole number\n  \
-         roundtable.toml:4: defaults.max_iterations: has to be at least 1\n  \
+        "error: roundtable.toml:1: providers.openai: must be a table\n  \
+         roundtable.toml:3: defaults.max_tokens: must be a whole number\n  \
+         roundtable.toml:4: defaults.max_iterations: must be at least 1\n  \
          roundtable.toml:6: mcp.docs.approval: must be one of effectful, always, never\n  \
-         roundtable.toml:7: mcp.docs.args: has to be a list\n"
+         roundtable.toml:7: mcp.docs.args: must be a list\n"
     );
     let broken = check("[providers.openai]\nkey = sk-canary-4\n").refused();
     assert!(broken.starts_with("error: roundtable.toml:2: invalid TOML: "), "{broken}");
@@ -192,7 +192,7 @@ value = "short"
 "#;
     insta::assert_snapshot!(check(text).refused(), @r#"
     error: roundtable.toml:4: defaults.agent: unknown agent "eva"; did you mean "eve"?
-      roundtable.toml:5: providers.opnai: unknown vendor "opnai", and one of your own needs wire; did you mean "openai"?
+      roundtable.toml:5: providers.opnai: unknown vendor "opnai"; a custom vendor needs `wire`; did you mean "openai"?
       roundtable.toml:7: models.quick: openai needs an API key; set OPENAI_API_KEY
       roundtable.toml:9: models.empty: "empty" has no model; set model = "vendor/model"
       roundtable.toml:11: agents.ada.model: unknown model "quik"; use vendor/model, or a name from [models]; did you mean "quick"?
@@ -203,7 +203,7 @@ value = "short"
       roundtable.toml:17: mcp.docs: set command = "PROGRAM" or url = "URL"
       roundtable.toml:18: mcp.docs.env_from.0: NOT_SET is not set
       roundtable.toml:19: token.0: NOT_SET is not set
-      roundtable.toml:22: token.1: set actor = "NAME": whose token it is
+      roundtable.toml:22: token.1: missing actor; set actor = "NAME"
     "#);
 }
 

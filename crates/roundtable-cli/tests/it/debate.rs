@@ -172,11 +172,11 @@ fn without_any_key_scripted_voices_argue_and_it_is_said_once() {
     Consensus: medium (agreement 1.00)
     The positions are close to each other.
     Reservation: Scripted answer: no model was called
-    Total so far: 2 model calls, 720 tokens, cost unknown
+    Total so far: 2 model calls, 708 tokens, cost unknown
 
     The debate is over: all rounds are done.
     Recommendation: verify (agreement 1.00; Scripted answer: no model was called)
-    Total: 2 model calls, 720 tokens, cost unknown
+    Total: 2 model calls, 708 tokens, cost unknown
     ");
     assert_eq!(ran.err.matches("No model: answers are scripted").count(), 1, "{}", ran.err);
     home.assert_sound();

@@ -79,8 +79,8 @@ fn json_is_one_event_per_line_and_nothing_else() {
 fn at_the_end_it_says_how_to_look_at_it_again() {
     let home = Home::new();
     let out = home.run(&["demo", "--pace", "0", "--answer", "Two"]).ok();
-    let (_, again) = out.split_once("\nLook at it again: roundtable ").unwrap();
-    let (log, _) = out.split_once("\nLook at it again").unwrap();
+    let (_, again) = out.split_once("\nShow it again: roundtable ").unwrap();
+    let (log, _) = out.split_once("\nShow it again").unwrap();
     let (_, log) = log.split_once("\nThe log of ").unwrap();
     let words: Vec<&str> = again.split_whitespace().collect();
     let shown = finish(roundtable().args(words).spawn().unwrap()).ok();

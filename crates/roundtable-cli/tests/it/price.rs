@@ -25,7 +25,7 @@ fn a_limit_of_money_needs_a_price_and_the_configuration_can_say_it() {
     let refused = home(&provider, "").run_with(&[], &DEBATE);
     assert_eq!((refused.code, provider.received().len()), (Some(1), 0), "{}", refused.out);
     assert!(
-        refused.err.contains("no price is known for Ada's model ours; set a price"),
+        refused.err.contains("the price of Ada's model ours is unknown; set its price"),
         "{}",
         refused.err
     );
@@ -44,7 +44,7 @@ fn a_limit_of_money_ends_turns_that_would_cost_more() {
     let ran =
         home.run_with(&[], &["debate", "Begin?", "--rounds", "1", "--budget", "dollars=0.000001"]);
     assert!(
-        ran.err.contains("money") || ran.out.contains("the budget of money is spent"),
+        ran.err.contains("money") || ran.out.contains("the budget of money is exhausted"),
         "{}{}",
         ran.out,
         ran.err
@@ -65,8 +65,8 @@ fn a_price_is_shown_with_its_origin_and_what_is_none_is_refused() {
     }
     for (price, why) in [
         ("price = { input = -1, output = 1 }", "models.ours.price.input"),
-        ("price = { input = 1 }", "models.ours.price: a price has both input and output"),
-        ("price = { cached = 1 }", "models.ours.price: a price has both input and output"),
+        ("price = { input = 1 }", "models.ours.price: a price needs both input and output"),
+        ("price = { cached = 1 }", "models.ours.price: a price needs both input and output"),
         ("price = { input = 1, output = 1, cache = 1 }", "cached"),
         ("price = 3", "models.ours.price"),
         ("price = { input = nan, output = 1 }", "models.ours.price"),

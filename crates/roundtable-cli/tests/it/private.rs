@@ -67,9 +67,9 @@ fn what_existed_is_tightened_and_whoever_runs_the_command_is_told() {
     let told = told.replace(&data, "DATA");
     assert_eq!(
         told,
-        "note: DATA was open to other users; its permissions are now 0700, not 0755\n\
-         note: DATA/roundtable.db was open to other users; its permissions are now 0600, not 0644\n\
-         note: DATA/nodes was open to other users; its permissions are now 0700, not 0755\n"
+        "note: DATA was accessible to other users; its permissions were changed from 0755 to 0700\n\
+         note: DATA/roundtable.db was accessible to other users; its permissions were changed from 0644 to 0600\n\
+         note: DATA/nodes was accessible to other users; its permissions were changed from 0755 to 0700\n"
     );
 }
 

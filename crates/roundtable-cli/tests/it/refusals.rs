@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::binary::{Home, finish};
+use crate::binary::{Home, finish, steady};
 
 #[test]
 fn an_invalid_call_is_refused_with_exit_code_2_and_leaves_no_trace() {
@@ -117,4 +117,47 @@ fn snapshot_help(path: &mut Vec<String>, names: &mut Vec<String>) {
             path.pop();
         }
     }
+}
+
+#[test]
+fn the_errors_of_the_commands_are_the_committed_ones() {
+    let (home, session) = Home::with_demo();
+    home.write("broken.toml", "[agents.ada]\ntolls = []\n");
+    home.write("invalid.toml", "[agents\n");
+    home.write("wrong.toml", "[defaults]\nmodel = \"nowhere/x\"\n[server]\nlisten = \"here\"\n");
+    home.write("not-a-debate.json", "{}");
+    let calls: [&[&str]; 22] = [
+        &["ask", ""],
+        &["ask", "Hello?", "--model", "nowhere/x"],
+        &["ask", "Hello?", "--model", "openai/gpt-5-mini"],
+        &["ask", "Hello?", "--agent", "nobody"],
+        &["ask", "Hello?", "--image", "missing.png"],
+        &["debate", "   "],
+        &["debate", "Begin?", "--mode", "loud"],
+        &["debate", "Begin?", "--agents", "1"],
+        &["debate", "Begin?", "--budget", "cats=3"],
+        &["debate", "Begin?", "--budget", "calls=many"],
+        &["continue", &session, "More?"],
+        &["continue", "ses_00000000000000000000000000000000"],
+        &["chat", "--conversation", &session],
+        &["show", &session, "--turn", "99"],
+        &["show", &session, "--turn", "1", "--iteration", "99"],
+        &["delete", &session],
+        &["import", "not-a-debate.json"],
+        &["import", "missing.json"],
+        &["tools", "approve", "nowhere"],
+        &["config", "check", "--config", "broken.toml"],
+        &["config", "check", "--config", "invalid.toml"],
+        &["config", "check", "--config", "wrong.toml"],
+    ];
+    let mut table = String::new();
+    for arguments in calls {
+        let ran = home.run_with(&[], arguments);
+        assert_ne!(ran.code, Some(0), "{arguments:?}: {}", ran.out);
+        let command = arguments.join(" ");
+        let code = ran.code.unwrap();
+        table.push_str(&format!("$ roundtable {command}\n{}[exit code {code}]\n\n", ran.err));
+    }
+    let root = home.path().parent().unwrap().display().to_string();
+    insta::assert_snapshot!("errors", steady(&table.replace(&root, "/project")));
 }

@@ -36,7 +36,7 @@ _, status = os.waitpid(child, 0)
 sys.exit(os.waitstatus_to_exitcode(status))
 "#;
 
-/// What is left on the screen: no colours, and no line that was overwritten.
+/// What is left on the screen: no colors, and no line that was overwritten.
 fn screen(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let mut plain = String::new();
@@ -85,24 +85,22 @@ fn on_a_terminal_every_speaker_has_a_panel_that_fits_it() {
     let (panels, _) = panels.split_once("\nMinutes: ").unwrap();
     insta::assert_snapshot!(panels, @r"
     ┌ Proponent · scripted
-    │ I am Proponent, a scripted voice and not a model: I hold
-    │ no position.
+    │ Scripted answer of Proponent: no model was called.
     └
 
     ┌ Opponent · scripted
-    │ I am Opponent, a scripted voice and not a model: I hold no
-    │ position.
+    │ Scripted answer of Opponent: no model was called.
     └
 
     Consensus: low (agreement 0.20)
     The positions fall into 2 groups: Proponent; Opponent.
     Reservation: Scripted answer: no model was called
-    Total so far: 2 model calls, 841 tokens, cost unknown
+    Total so far: 2 model calls, 823 tokens, cost unknown
 
     The debate is over: all rounds are done.
-    Recommendation: verify (agreement 0.20; A scripted voice
-    spoke, and no model)
-    Total: 2 model calls, 841 tokens, cost unknown
+    Recommendation: verify (agreement 0.20; Scripted answer: no
+    model was called)
+    Total: 2 model calls, 823 tokens, cost unknown
     ");
 }
 
@@ -125,7 +123,11 @@ fn on_a_terminal_panels_of_a_parallel_mode_are_drawn_when_they_are_done() {
     let (seen, code) = seen(&home, 60, "", &arguments);
     assert_eq!(code, Some(0), "{seen}");
     for name in ["Synthesizer", "Analyst", "Creative"] {
-        assert_eq!(seen.matches(&format!("\n┌ {name} · scripted\n│ I am")).count(), 2, "{seen}");
+        assert_eq!(
+            seen.matches(&format!("\n┌ {name} · scripted\n│ Scripted answer")).count(),
+            2,
+            "{seen}"
+        );
     }
     assert!(seen.contains("\nRound 2/2\n") && !seen.contains("have answered"), "{seen}");
 }
@@ -165,4 +167,41 @@ fn without_a_terminal_nothing_is_drawn() {
     let home = Home::new();
     let ran = finish(home.command(&[], &TWO).spawn().unwrap());
     assert!(!ran.out.contains(['┌', '│', '\u{1b}', '\r']), "{}", ran.out);
+}
+
+/// Whether no line is wider than the terminal, and these words are broken only between words.
+fn assert_fits(seen: &str, columns: usize, words: &str) {
+    let widest = seen.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    assert!(widest <= columns, "{widest} columns: {seen}");
+    let joined = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains(words), "{words:?} is not in {seen}");
+}
+
+#[test]
+fn a_narrow_terminal_breaks_answers_of_a_chat_between_words() {
+    let home = Home::new();
+    let question = "Which day of the week is the best one for a release of our software?";
+    let steps = format!("lists the commands.=>{question}\\n|now called=>/quit\\n");
+    let (seen, code) = seen(&home, 60, &steps, &["chat"]);
+    assert_eq!(code, Some(0), "{seen}");
+    let (_, answer) = seen.split_once("Supervisor: Scripted").unwrap();
+    let (answer, _) = answer.split_once("This conversation").unwrap();
+    assert_fits(answer, 60, &format!("no model was called. Your message: User: {question}"));
+}
+
+#[test]
+fn a_narrow_terminal_breaks_lists_demos_notes_and_help_between_words() {
+    let home = Home::new();
+    let (seen_demo, code) =
+        seen(&home, 60, "", &["demo", "--pace", "0", "--answer", "Two of five"]);
+    assert_eq!(code, Some(0), "{seen_demo}");
+    let (debate, _) = seen_demo.split_once("The log of").unwrap();
+    assert_fits(debate, 60, "Twelve modules are about eighteen weeks, and the riskiest third");
+    let (listed, _) = seen(&home, 60, "", &["sessions"]);
+    assert_fits(&listed, 60, "debate, completed, 2 rounds: Should we move our billing");
+    let (help, _) = seen(&home, 60, "", &["debate", "--help"]);
+    assert_fits(&help, 60, "Create N agents for the mode, 2 to 10, on the available models");
+    let (noted, _) = seen(&home, 60, "", &TWO);
+    let (noted, _) = noted.split_once("\nTopic:").unwrap();
+    assert_fits(noted, 60, "No model: answers are scripted (no API key found, and the local model");
 }

@@ -105,6 +105,37 @@ fn it_says_so_when_the_port_is_taken() {
     finish(child);
 }
 
+#[test]
+fn the_team_of_the_configuration_answers_conversations() {
+    let home = Home::new();
+    let config = home.write(
+        "roundtable.toml",
+        "[agents.lead]\n[agents.finder]\n[agents.legal]\n[team]\nsupervisor = \"lead\"\n\
+         workers = [\"finder\"]\ncommand_only = [\"legal\"]\n",
+    );
+    let (child, url) = serve(&home, &["--config", config.to_str().unwrap()]);
+    let body = r#"{"content": "Hello"}"#;
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /api/conversations/abc/messages HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    assert!(rest(&mut stream).starts_with("HTTP/1.1 200"));
+    let shown = get(&url, "/api/sessions/abc");
+    for id in ["agt_lead", "agt_finder", "agt_legal"] {
+        assert!(shown.contains(id), "{shown}");
+    }
+    assert!(!shown.contains("agt_supervisor"), "{shown}");
+    let models = get(&url, "/v1/models");
+    assert!(models.contains(r#""id":"chat:lead""#), "{models}");
+    signal(&child, "-TERM");
+    finish(child);
+}
+
 const ANN: &str = "token-of-ann-0001";
 const BOB: &str = "token-of-bob-0002";
 
@@ -149,7 +180,7 @@ fn s04_a_token_that_is_taken_out_of_the_file_ends_its_streams_and_no_others() {
     hear(&mut child, "Access tokens: 0 new, 1 revoked, 1 in total.\n");
     assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
     home.write("roundtable.toml", "[[token]\n");
-    let said = hear(&mut child, "The access tokens stay as they were");
+    let said = hear(&mut child, "The access tokens are unchanged");
     assert!(said.contains("roundtable.toml"), "{said}");
     assert!(!is_let_in(&url, ANN) && is_let_in(&url, BOB));
     signal(&child, "-TERM");
@@ -169,9 +200,9 @@ fn s04_a_signal_has_the_tokens_read_again_at_once_and_never_lets_everyone_in() {
         hear(&mut child, said);
     };
     reload(&tokens(&[ANN]), "The access tokens are unchanged: 1.\n");
-    reload("[[token]]\nvalue = \"short\"\nactor = \"x\"\n", "stay as they were");
+    reload("[[token]]\nvalue = \"short\"\nactor = \"x\"\n", "are unchanged");
     assert!(is_let_in(&url, ANN));
-    reload("", "nobody may call now");
+    reload("", "every call is refused");
     assert!(!is_let_in(&url, ANN) && get(&url, "/api/sessions").starts_with("HTTP/1.1 401"));
     reload(&tokens(&[BOB]), "Access tokens: 1 new, 0 revoked, 1 in total.\n");
     assert!(is_let_in(&url, BOB));

@@ -212,9 +212,9 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
     for answer in ["", "n\n", "no\n", "approve\n"] {
         let ran = approve(&home, answer);
         assert_eq!(ran.code, Some(1), "{}", ran.err);
-        assert!(
-            ran.err.contains("nothing was approved; `roundtable tools approve notes --digest ")
-        );
+        assert!(ran.err.contains(
+            "nothing was approved; approve with `roundtable tools approve notes --digest "
+        ));
         assert_eq!(usable(&home), [""; 0]);
     }
     let shown = approve(&home, "n\n").out;
@@ -224,7 +224,7 @@ fn s11_only_a_yes_or_the_digest_that_was_shown_approves() {
     // The server says something else now than what was shown.
     serve(&home, "Reads notes and mails them.");
     let changed = with(&digest_after(&shown, "SHA-256 of all 2: ")).failed();
-    assert!(changed.contains("its definitions are not those that were shown"), "{changed}");
+    assert!(changed.contains("has no tool with the digest"), "{changed}");
     assert_eq!(usable(&home), [""; 0]);
     // A digest of one tool approves that tool.
     let write = shown.split_once("notes__write\n").unwrap().1;
@@ -247,7 +247,7 @@ fn s11_a_server_that_changes_while_it_is_read_is_refused() {
     child.stdin.take().unwrap().write_all(b"y\n").unwrap();
     assert!(!read_until(&mut err, &mut told, |_| false));
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(told.contains("offers other definitions now than those that were shown"), "{told}");
+    assert!(told.contains("changed in the meantime"), "{told}");
     assert_eq!(usable(&home), [""; 0]);
 }
 

@@ -161,7 +161,7 @@ fn an_erased_body_is_no_damage() {
 #[test]
 fn events_of_no_session_are_found() {
     insta::assert_snapshot!(found("DELETE FROM session WHERE number = SESSION"), @r"
-    the file: event 1 is of session number 1, which is not there
+    the file: event 1 belongs to session number 1, which is missing
     Checked 1 session and 54 events: 1 damage found.
     ");
 }

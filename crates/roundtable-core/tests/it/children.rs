@@ -325,13 +325,13 @@ fn a_nested_prompt_offers_the_tools_that_it_names_and_no_others() {
     table.trace();
     table.asks("r1.t2.i1", "", vec![delegate("digger", "dig"), ask("judge", json!({}))]);
     insta::assert_snapshot!(table.trace(), @r#"
-    r1.t2.i1 model finished #1 "" 2 calls
-    r1.t2.i1.c1 requested delegate {"agent":"digger","mission":"dig","rationale":"you know how"} pure
-    r1.t2.i1.c1 finished failed "unknown tool \"delegate\"; available: judge"
-    r1.t2.i1.c2 requested judge {} pure
-    r1.t2.i1.c2 started #1
-      wants tool r1.t1.i1.c1 #1, tool r1.t2.i1.c2 #1
-    "#);
+        r1.t2.i1 model finished #1 "" 2 calls
+        r1.t2.i1.c1 requested delegate {"agent":"digger","mission":"dig","rationale":"you know how"} pure
+        r1.t2.i1.c1 finished failed "unknown tool \"delegate\"; available: judge"
+        r1.t2.i1.c2 requested judge {} pure
+        r1.t2.i1.c2 started #1
+          wants tool r1.t1.i1.c1 #1, tool r1.t2.i1.c2 #1
+        "#);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn a_nested_prompt_can_be_no_longer_than_a_message() {
     table.asks("r1.t1.i1", "", vec![ask("judge", json!({}))]);
     let long = "x".repeat(256 * 1024);
     let refused = table.refused(table.evaluates("r1.t1.i1.c1", 1, &long)).to_string();
-    assert_eq!(refused, "the nested prompt may have 262144 bytes at most, not 262150");
+    assert_eq!(refused, "the nested prompt has 262150 bytes; the limit is 262144");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn assert_refused(table: &mut Table, result: &ContextResult, expected: &str) {
 #[test]
 fn s25_only_a_decision_approves_and_no_text_is_taken_for_one() {
     let mut table = approving(pay());
-    let expected = "request q1 is an approval and needs the decision \"approve\" or \"deny\"; it has none, nothing was recorded";
+    let expected = "request q1 is an approval and needs the decision \"approve\" or \"deny\"; the decision is missing, nothing was recorded";
     for text in ["no", "yes", "approve", ""] {
         let result = table.found("q1", text);
         assert_refused(&mut table, &result, expected);
@@ -91,11 +91,15 @@ fn a_decision_of_another_kind_is_refused_and_so_is_one_that_contradicts_itself()
 #[test]
 fn an_unknown_outcome_needs_one_of_its_three_decisions() {
     let mut table = doubting();
-    let needs = "request q1 is an unknown outcome and needs decision \"happened\" or \"did_not_happen\" or \"unknown\"";
+    let needs = "request q1 is an unknown outcome and needs the decision \"happened\" or \"did_not_happen\" or \"unknown\"";
     let result = table.found("q1", "It happened.");
-    assert_refused(&mut table, &result, &format!("{needs}; it has none, so nothing was recorded"));
+    assert_refused(
+        &mut table,
+        &result,
+        &format!("{needs}; the decision is missing, nothing was recorded"),
+    );
     let approved = table.approve("q1");
-    let expected = format!("{needs}; \"approve\" is not valid, so nothing was recorded");
+    let expected = format!("{needs}; \"approve\" is not valid, nothing was recorded");
     assert_refused(&mut table, &approved, &expected);
 }
 
@@ -180,7 +184,7 @@ fn arguments_that_nobody_can_read_through_are_not_put_to_a_person() {
     let bytes = long.to_string().len();
     table.asks("r1.t1.i2", "", vec![ask("pay", long)]);
     assert!(table.session().requests.is_empty());
-    let refused = format!("they have {bytes} bytes, and at most 65536 are allowed");
+    let refused = format!("they have {bytes} bytes, the limit is 65536");
     assert!(table.trace().contains(&refused));
 }
 

@@ -263,15 +263,15 @@ fn bad_arguments_are_refused_with_what_to_mend() {
     for (arguments, expected) in [
         (
             json!({"query": "", "reason": "r"}),
-            ok("query must have 1 to 1000 characters, this one has 0"),
+            ok("query must have 1 to 1000 characters; this one has 0"),
         ),
         (
             json!({"query": "q".repeat(1001), "reason": "r"}),
-            ok("query must have 1 to 1000 characters, this one has 1001"),
+            ok("query must have 1 to 1000 characters; this one has 1001"),
         ),
         (
             json!({"query": "q", "reason": "r".repeat(501)}),
-            ok("reason must have 1 to 500 characters, this one has 501"),
+            ok("reason must have 1 to 500 characters; this one has 501"),
         ),
         (json!({"query": "q"}), fits("missing field `reason`")),
         (

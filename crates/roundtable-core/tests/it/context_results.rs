@@ -120,7 +120,7 @@ fn f26_too_many_or_too_large_results_are_refused_and_change_nothing() {
     assert_eq!(refused, "too many results (1025); send at most 1024 at once");
     let large = vec![table.found("q2", &"x".repeat(256 * 1024 + 1))];
     let refused = table.refused(Command::Provide(large.clone())).to_string();
-    assert_eq!(refused, "the results together may have 262144 bytes at most, not 262145");
+    assert_eq!(refused, "the total of the results has 262145 bytes; the limit is 262144");
     assert!(table.say_with("On.", large).is_err());
     assert_eq!(pending(&table), ["q1", "q2"]);
 }

@@ -39,10 +39,10 @@ fn s23_a_call_with_arguments_that_nest_too_deeply_fails_and_the_other_calls_run(
         "r1.t1.i1 model finished #1 \"\" 3 calls\n\
          r1.t1.i1.c1 requested look null pure\n\
          r1.t1.i1.c1 finished failed \"not run: the arguments of look are nested 127 levels deep; \
-         at most 64 levels are allowed. They were not stored. Call it again with flatter arguments.\"\n\
+         at most 64 levels are allowed. They were not stored. Call it again with fewer levels.\"\n\
          r1.t1.i1.c2 requested look null pure\n\
          r1.t1.i1.c2 finished failed \"not run: the arguments of look are nested 65 levels deep; \
-         at most 64 levels are allowed. They were not stored. Call it again with flatter arguments.\"\n\
+         at most 64 levels are allowed. They were not stored. Call it again with fewer levels.\"\n\
          r1.t1.i1.c3 requested look {whole} pure\n\
          r1.t1.i1.c3 started #1\n  wants tool r1.t1.i1.c3 #1"
     );

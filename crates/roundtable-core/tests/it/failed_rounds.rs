@@ -1,4 +1,4 @@
-//! Rounds in which nobody could answer: where rounds are counted they do not count (SPEC 2.1).
+//! Rounds in which no agent could answer: where rounds are counted they do not count (SPEC 2.1).
 
 use roundtable_core::agent::Agent;
 use roundtable_core::budget::{Limits, Price};
@@ -174,10 +174,10 @@ fn a_budget_of_money_or_time_is_checked_as_at_the_start() {
     let with = |table: &mut Table, limits| Say { limits: Some(limits), ..table.next_say(None) };
     let money = with(&mut table, Limits { cost: Some(1), ..Limits::default() });
     let refused = table.refused(Command::Say(money)).to_string();
-    assert!(refused.contains("no price is known for Ada's model"), "{refused}");
+    assert!(refused.contains("the price of Ada's model scripted is unknown"), "{refused}");
     let time = with(&mut table, Limits { time_ms: Some(1), ..Limits::default() });
     let refused = table.refused(Command::Say(time)).to_string();
-    assert!(refused.contains("it has no time limit"), "{refused}");
+    assert!(refused.contains("cannot have a time limit"), "{refused}");
     let price = Some(Price { input: 1, output: 1 });
     let settings = Settings { total_rounds: Some(2), ..Settings::default() };
     let mut table = Table::open_with(vec![Agent { price, ..agent("Ada") }], settings);

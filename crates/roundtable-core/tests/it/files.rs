@@ -70,7 +70,7 @@ fn files_that_are_too_many_too_long_or_alone_are_refused_and_change_nothing() {
         "a message may have 16 files and images at most, not 17"
     );
     let long = send(&mut table, vec![notes(&"x".repeat(60)), notes(&"x".repeat(60))]);
-    let what = "the files of a message may have 100 bytes at most, not 138";
+    let what = "the text of all files has 138 bytes; the limit is 100";
     assert_eq!(long.unwrap_err(), what);
     let path = TextFile { name: "../x".to_owned(), text: "x".into() };
     let refused = send(&mut table, vec![notes("x"), path]).unwrap_err();

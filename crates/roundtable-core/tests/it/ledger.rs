@@ -135,7 +135,7 @@ fn a_retry_of_a_call_that_is_over_is_stale() {
     table.say("Hello");
     let late = table.retries("r1.t1.i1", Unanswered::Refused);
     table.answer("r1.t1.i1", "Hi");
-    assert!(table.refused(late).to_string().contains("has ended already"));
+    assert!(table.refused(late).to_string().contains("has already ended"));
 }
 
 #[test]

@@ -95,5 +95,5 @@ fn an_edit_is_checked_like_a_message() {
     let mut table = busy();
     assert!(table.refused(edit("m2", "  ")).to_string().contains("empty"));
     let long = "x".repeat(256 * 1024 + 1);
-    assert!(table.refused(edit("m2", &long)).to_string().contains("at most"));
+    assert!(table.refused(edit("m2", &long)).to_string().contains("the limit is"));
 }

@@ -62,7 +62,7 @@ fn a_message_can_be_as_long_as_the_settings_say_and_no_longer() {
     let settings = Settings { max_message_bytes: 4, ..Settings::default() };
     let mut table = Table::open_with(vec![agent("Ada")], settings);
     let refused = table.say_busy("ääa", OnBusy::Queue).unwrap_err().to_string();
-    assert_eq!(refused, "the message may have 4 bytes at most, not 5");
+    assert_eq!(refused, "the message has 5 bytes; the limit is 4");
     table.say("ää");
 }
 
@@ -176,7 +176,7 @@ fn what_a_handler_publishes_has_the_size_of_a_message_at_most() {
         data: json!(data),
     };
     let refused = table.refused(publish(&table, "0123456789")).to_string();
-    assert_eq!(refused, "the published data may have 16 bytes at most, not 17");
+    assert_eq!(refused, "the published data has 17 bytes; the limit is 16");
     table.ok(publish(&table, "012345678"));
 }
 

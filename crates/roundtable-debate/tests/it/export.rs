@@ -115,7 +115,7 @@ fn what_is_no_export_is_refused_with_the_reason() {
         assert!(good.contains(from), "{from}");
         let refused = refused(&good.replace(from, to));
         assert!(
-            refused.starts_with("the exported debate is not whole:") && refused.contains(why),
+            refused.starts_with("the exported debate is incomplete:") && refused.contains(why),
             "{refused}"
         );
     }

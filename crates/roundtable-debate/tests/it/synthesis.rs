@@ -81,7 +81,7 @@ fn it_reads_the_whole_debate_and_not_what_was_judged() {
 fn there_has_to_be_something_to_sum_up_and_a_debate_to_sum_up() {
     let mut hall = Wish::judged(Mode::Delphi).open();
     let refused = hall.table.refused(Debate::synthesize(None)).to_string();
-    assert!(refused.starts_with("no round is completed yet"), "{refused}");
+    assert!(refused.starts_with("no round is finished yet"), "{refused}");
     hall.first(fitting);
     let unknown = hall.table.refused(Debate::synthesize(Some(&id("nobody"))));
     assert!(matches!(unknown, Reject::UnknownAgent { .. }));

@@ -211,7 +211,7 @@ async fn bad_input_is_refused_with_what_to_do_and_changes_nothing() {
     let refusals = [
         ("", "the message is empty; send a text, or continue without a message"),
         (" \n\t", "the message is empty; send a text, or continue without a message"),
-        (&long, "the message may have 262144 bytes at most, not 262145"),
+        (&long, "the message has 262145 bytes; the limit is 262144"),
     ];
     for (text, why) in refusals {
         let refused = session.command(say(session.id(), "m1", text), None).await.unwrap_err();

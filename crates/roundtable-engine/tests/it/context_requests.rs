@@ -231,7 +231,7 @@ async fn r000_16_every_request_is_its_own_agents_however_many_ask_at_once() {
         assert_eq!(requests.len(), 16);
         for request in requests {
             assert_eq!(request.query.split(' ').next().unwrap(), request.agent.suffix());
-            assert!(ids.insert(request.id), "an id of its own");
+            assert!(ids.insert(request.id), "use a new id");
         }
     }
     engine.shutdown().await;
@@ -286,7 +286,7 @@ async fn f25_of_two_racing_answers_the_first_one_is_recorded_and_the_other_chang
     let warnings: Vec<String> = requests
         .iter()
         .map(|request| {
-            let why = "was answered before, and differently; the first answer counts, this one is ignored";
+            let why = "already has a different answer; this one is ignored";
             format!("{} {why}", request.id)
         })
         .collect();
@@ -330,7 +330,7 @@ async fn f26_answers_that_are_too_many_or_too_long_are_refused_and_change_nothin
     assert_eq!(error.to_string(), "too many results (100001); send at most 1024 at once");
     let long = "x".repeat(300 * 1024);
     let error = refused(&session, vec![found(&requests[0], &long), found(&requests[2], "")]).await;
-    assert_eq!(error.to_string(), "the results together may have 262144 bytes at most, not 307200");
+    assert_eq!(error.to_string(), "the total of the results has 307200 bytes; the limit is 262144");
     engine.shutdown().await;
 }
 

@@ -54,7 +54,7 @@ async fn s23_arguments_of_any_depth_fail_their_call_and_no_other() {
     let refused = |levels: usize| {
         format!(
             "not run: the arguments of look are nested {levels} levels deep; at most 64 levels are \
-             allowed. They were not stored. Call it again with flatter arguments."
+             allowed. They were not stored. Call it again with fewer levels."
         )
     };
     assert_eq!(told, [refused(100_000), refused(127), refused(65), "seen".to_owned()]);

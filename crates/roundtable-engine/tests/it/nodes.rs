@@ -273,7 +273,7 @@ async fn a_session_is_left_to_a_process_that_has_its_models() {
     let refused = second.session(&id).command(say(&id, "m2", "And?"), None).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "this process cannot go on with the session: unknown model \"special\"; registered: scripted. Register it, use a process that has it, or fork the session with other agents"
+        "this process cannot continue the session: unknown model \"special\"; registered: scripted. Register it, use a process that has it, or fork the session with other agents"
     );
     assert_eq!(second.session(&id).state().await.unwrap().head.0 as usize, written);
 

@@ -45,7 +45,7 @@ pub enum EmbedError {
         error: io::Error,
     },
     /// The vocabulary lacks what every one has.
-    #[error("{} is no vocabulary of this model", .path.display())]
+    #[error("{} is not a vocabulary of this model", .path.display())]
     Vocabulary {
         /// The file.
         path: PathBuf,

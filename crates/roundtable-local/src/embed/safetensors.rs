@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(header("F32", "[2]", "[8,0]"), "tensor a is outside of the file");
         assert_eq!(header("F32", "[2]", "[1,9]"), "tensor a is outside of the file");
         assert_eq!(header("F16", "[2]", "[0,8]"), "tensor a does not contain 32-bit numbers");
-        assert!(header("F32", "[-2]", "[0,8]").contains("damaged one: its header"));
+        assert!(header("F32", "[-2]", "[0,8]").contains("damaged safetensors file: its header"));
         let huge = format!(
             r#"{{"a":{{"dtype":"F32","shape":[{0},{0}],"data_offsets":[0,8]}}}}"#,
             u64::MAX

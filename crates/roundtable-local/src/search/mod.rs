@@ -22,7 +22,7 @@ const LONGEST: f32 = 1e9;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VectorError {
     /// It has another number of numbers.
-    #[error("the vector has {found} numbers instead of {wanted}")]
+    #[error("the vector has {found} dimensions instead of {wanted}")]
     Width {
         /// How many it has.
         found: usize,
@@ -30,7 +30,7 @@ pub enum VectorError {
         wanted: usize,
     },
     /// It holds something that is no number, or a huge one.
-    #[error("the vector holds something that is no number, or is far too long")]
+    #[error("the vector contains an invalid number, or is too long")]
     Wild,
 }
 

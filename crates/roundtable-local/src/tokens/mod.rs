@@ -68,7 +68,7 @@ impl Vocabulary {
     /// A vocabulary of these tokens, their types, and the pairs that are joined, best first.
     fn new(tokens: &[String], types: &[i32], merges: &[String]) -> Result<Self, LoadError> {
         if tokens.len() != types.len() || Token::try_from(tokens.len()).is_err() {
-            return Err(LoadError::malformed(TYPES, "has another length than the tokens"));
+            return Err(LoadError::malformed(TYPES, "does not have the length of the tokens"));
         }
         let (mut bytes, mut ends, mut singles) = (Vec::new(), Vec::new(), [None; 256]);
         let (mut ids, mut control) = (HashMap::new(), HashMap::new());
@@ -146,7 +146,7 @@ impl Vocabulary {
 fn rules(merges: &[String], ids: &HashMap<&str, Token>) -> Result<Merges, LoadError> {
     let mut rules = Merges::default();
     for (rank, pair) in (0..).zip(merges) {
-        let why = || LoadError::malformed(MERGES, format!("has {pair:?}, which is no pair"));
+        let why = || LoadError::malformed(MERGES, format!("has {pair:?}, which is not a pair"));
         let (left, right) = pair.split_once(' ').ok_or_else(why)?;
         let joined = [left, right].concat();
         let found = (ids.get(left), ids.get(right), ids.get(joined.as_str()));

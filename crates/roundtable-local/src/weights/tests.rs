@@ -64,15 +64,18 @@ fn what_makes_no_sense_is_named() {
         (model().with("llama.rope.freq_base", Meta::F32(f32::NAN)), "is not a positive number"),
         (model().with("general.alignment", Meta::U32(0)), "is not between 1 and 65536"),
         (model().with("tokenizer.ggml.pre", text("llama-bpe")), "only \"smollm\" is supported"),
-        (model().with("tokenizer.ggml.token_type", Meta::I32s(vec![1])), "has another length"),
-        (model().with("tokenizer.ggml.merges", Meta::Texts(vec!["ab".into()])), "is no pair"),
+        (
+            model().with("tokenizer.ggml.token_type", Meta::I32s(vec![1])),
+            "does not have the length",
+        ),
+        (model().with("tokenizer.ggml.merges", Meta::Texts(vec!["ab".into()])), "is not a pair"),
         (model().with("general.odd", Meta::Raw(99, vec![])), "is of unknown type 99"),
         (model().with("general.odd", Meta::Raw(9, vec![9; 12])), "is of unknown type"),
         (model().with("general.odd", many(1, 9)), "is a list of lists"),
-        (model().with("general.odd", many(u64::MAX, 8)), "65536 are allowed"),
+        (model().with("general.odd", many(u64::MAX, 8)), "the limit is 65536"),
         (model().with("general.odd", many(u64::MAX, 5)), "the file ends inside of general.odd"),
         (model().with("general.odd", many(u64::MAX, 0)), "the file ends inside of general.odd"),
-        (model().with("general.odd", Meta::Raw(8, vec![255; 8])), "65536 are allowed"),
+        (model().with("general.odd", Meta::Raw(8, vec![255; 8])), "the limit is 65536"),
         (model().with("general.odd", Meta::Raw(10, vec![255; 8])), "is too large"),
         (model().tensor("output_norm", |part| part.dimensions = vec![]), "has 0 dimensions"),
         (model().tensor("output_norm", |part| part.dimensions = vec![1; 5]), "has 5 dimensions"),
@@ -90,8 +93,8 @@ fn what_makes_no_sense_is_named() {
         (model().tensor("token_embd", |part| part.dimensions[1] -= 1), "has the shape"),
         (model().tensor("blk.0.attn_q", |part| part.kind = F32), "is F32; quantize it"),
         (model().tensor("blk.0.attn_q", |part| part.kind = 12), "is Other(12); quantize it"),
-        (model().tensor("blk.0.attn_q", |p| p.name = "blk.0.attn_k.weight".into()), "twice"),
-        (Synthetic { version: 1, ..model() }, "version 1 of the GGUF format"),
+        (model().tensor("blk.0.attn_q", |p| p.name = "blk.0.attn_k.weight".into()), "duplicate"),
+        (Synthetic { version: 1, ..model() }, "unsupported GGUF version 1"),
     ];
     for (file, expected) in cases {
         let found = refused(&file);
@@ -114,7 +117,7 @@ fn control_tokens_are_needed_and_text_tokens_have_to_be_spelled_in_bytes() {
     assert!(tokens(&|tokens| tokens[2] = "<|stop|>".into()).contains("control token <|im_end|>"));
     assert!(tokens(&|tokens| tokens[9] = "two words".into()).contains("tokens has \"two words\""));
     assert!(tokens(&|tokens| tokens[9] = String::new()).contains("tokens has \"\""));
-    assert!(tokens(&|tokens| tokens.truncate(4)).contains("another length"));
+    assert!(tokens(&|tokens| tokens.truncate(4)).contains("not have the length"));
 }
 
 #[test]

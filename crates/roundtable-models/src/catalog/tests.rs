@@ -125,7 +125,7 @@ fn addresses_are_completed_and_checked() {
     assert!(address("openai", "ftp://x").unwrap_err().contains("neither http://"));
     assert!(address("openai", "https://x/?key=1").unwrap_err().contains('?'));
     let leaky = address("openai", "https://me:sk-canary@x").unwrap_err();
-    assert!(leaky.contains("give the key as a key") && !leaky.contains("canary"));
+    assert!(leaky.contains("set the key separately") && !leaky.contains("canary"));
 }
 
 #[test]

@@ -161,11 +161,11 @@ mod tests {
             told.replace(&directory.path().display().to_string(), "…")
         };
         assert_eq!(told(&path), "…/abc is not installed; run `roundtable models fetch`");
-        assert!(told(directory.path()).starts_with("… is not there"));
+        assert!(told(directory.path()).starts_with("… is not installed"));
         std::fs::write(&path, "ab").unwrap();
         assert!(told(&path).starts_with("…/abc has 2 bytes instead of 3; "));
         std::fs::write(&path, "abd").unwrap();
-        assert!(told(&path).starts_with("…/abc has another content than it should (SHA-256 "));
+        assert!(told(&path).starts_with("…/abc is damaged (SHA-256 "));
         assert!(ABC.check_size(&path).is_ok(), "its length alone is right");
         std::fs::write(&path, "abc").unwrap();
         assert!(ABC.check(&path).is_ok());

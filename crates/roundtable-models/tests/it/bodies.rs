@@ -188,7 +188,7 @@ fn a_schema_is_enforced_as_well_as_the_vendor_can() {
     );
     let newest = body(&open, &profile("anthropic/claude-sonnet-5-5"));
     assert_eq!((newest.get("tools"), newest.get("output_config")), (None, None));
-    assert!(newest["messages"].to_string().contains("Answer with JSON only"));
+    assert!(newest["messages"].to_string().contains("Answer only with JSON"));
     open.output.as_mut().unwrap().schema = json!({"type": 7});
     assert!(Shape::choose(&open, &profile("anthropic/x")).is_err());
 }

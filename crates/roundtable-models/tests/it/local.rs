@@ -108,7 +108,7 @@ async fn facts_and_notice_say_what_it_is() {
     let facts = Facts { window: Some(8192), price: Some(Price { input: 0, output: 0 }) };
     assert_eq!(model().facts(), facts);
     assert_eq!(model().notice(), Some(NOTICE));
-    assert!(NOTICE.contains("demo model") && !NOTICE.contains("--model"), "{NOTICE}");
+    assert!(NOTICE.contains("Demo model") && !NOTICE.contains("--model"), "{NOTICE}");
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ fn a_file_that_is_not_the_known_one_is_refused_unless_it_is_the_owners_own() {
         assert!(LocalModel::open(&path, trust).is_err());
     }
     let missing = LocalEmbedder::open(directory.path(), Trust::Known).map(drop).unwrap_err();
-    assert!(missing.to_string().contains("`roundtable models fetch` gets it"), "{missing}");
+    assert!(missing.to_string().contains("run `roundtable models fetch`"), "{missing}");
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -238,5 +238,5 @@ async fn weights_that_turn_out_to_be_damaged_cost_the_vectors_and_nothing_else()
     }
     let embedder = LazyEmbedder::in_directory(directory.path());
     let lost = embedder.embed(&["Hello".to_owned()]).await.unwrap_err();
-    assert!(lost.to_string().contains("`roundtable models fetch` gets it again"), "{lost}");
+    assert!(lost.to_string().contains("run `roundtable models fetch` again"), "{lost}");
 }

@@ -19,22 +19,22 @@ use decision::{Decision, Evidence, Exit, Metadata, decision, evidence, exit, met
 pub(crate) use decision::{Level, Side};
 pub(crate) use response::{AgentResponse, Stance};
 
-/// How a debate stands after a call.
+/// Status of a debate after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
-    /// The round is over and another may follow: call continue_roundtable.
+    /// The round is over. Another round can follow.
     InProgress,
-    /// contextRequests are pending. Only required ones hold the next round back. Without a decision
-    /// the round is still open, and waits for a decision on a tool call.
+    /// contextRequests are pending. Only required ones block the next round. If there is no
+    /// decision, the round is open and waits for a decision on a tool call.
     NeedsContext,
     /// The debate is over.
     Completed,
-    /// The round is still under way: ask again with afterRound.
+    /// The round is still running. Ask again with afterRound.
     Running,
-    /// Nobody could answer.
+    /// No agent could answer.
     Failed,
-    /// An agent speaks through your own model: answer turn.prompt and bring it in.
+    /// An agent uses your own model. Answer turn.prompt and send the answer as contribution.
     NeedsTurn,
 }
 
@@ -50,65 +50,64 @@ impl From<Standing> for Status {
     }
 }
 
-/// A turn that waits for the caller's own model.
+/// A turn that the caller's own model has to answer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
-    /// Name it when you bring the turn in.
+    /// Send it together with contribution.
     #[schemars(with = "String")]
     pub turn_token: IterationId,
     #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub agent_name: String,
-    /// All that the agent is told. Answer it as that agent, and not as yourself.
+    /// The complete prompt of the agent. Answer it as that agent, not as yourself.
     pub prompt: String,
 }
 
-/// What a call for a round is answered with.
+/// The answer to a request for a round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoundAnswer {
-    /// Name it in every further call about this debate.
+    /// Session id. Send it in every further call about this debate.
     #[schemars(with = "String")]
     pub session_id: SessionId,
     pub topic: String,
     pub mode: Mode,
-    /// The round that this is about.
+    /// Number of the round in this answer.
     pub round_number: u32,
-    /// How many rounds there will be at most.
+    /// Maximum number of rounds.
     pub total_rounds: Option<u32>,
-    /// How many rounds are over.
+    /// Number of finished rounds.
     pub current_round: u32,
     pub status: Status,
-    /// What to do now.
+    /// What to do next.
     pub next_step: String,
-    /// What the round comes to; not while it is under way.
+    /// Result of the round. Absent while the round is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// Who is speaking, while the round is under way.
+    /// Names of the agents that are answering now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub speaking: Vec<String>,
     pub agent_responses: Vec<AgentResponse>,
     pub evidence: Evidence,
     pub metadata: Metadata,
-    /// How the members of a council ranked the answers, best first.
+    /// Ranking of the answers by the members of a council, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub ranking: Vec<Place>,
-    /// What agents ask for. Required requests have to be answered with contextResults before the next
-    /// round.
+    /// Requests of agents. Answer the required ones with contextResults before the next round.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub context_requests: Vec<ContextRequest>,
-    /// Why the debate ended before its last round.
+    /// Why the debate ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,
-    /// The turn that waits for you, while status is needs_turn.
+    /// The turn that your model has to answer, if status is needs_turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     pub usage: Usage,
-    /// What was accepted and not used.
+    /// Parts of the request that had no effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub warnings: Vec<String>,

@@ -27,7 +27,7 @@ pub(crate) struct Debate {
     pub topic: String,
     pub mode: Mode,
     pub status: Stands,
-    /// How many rounds are over.
+    /// Number of finished rounds.
     pub current_round: u32,
     pub total_rounds: Option<u32>,
     pub agents: Vec<String>,
@@ -61,36 +61,36 @@ pub(crate) struct DebateList {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConfiguredAgent {
-    /// Name it in `agents` of start_roundtable.
+    /// Agent id. Pass it in `agents` to start a debate with this agent.
     #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub name: String,
     pub provider: String,
     pub model: String,
-    /// Whether everything is there to ask its model.
+    /// Whether the model of the agent is available.
     pub active: bool,
 }
 
-/// The agents of the configuration, and what speaks for those that are made when none is named.
+/// Configured agents and default models.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ConfiguredAgents {
     pub agents: Vec<ConfiguredAgent>,
-    /// The models that agents are spread over when none are named.
+    /// Models of the default agents.
     pub models: Vec<String>,
 }
 
-/// What a debate costs if every turn is one model call and every reply is as long as it may be. Tool
-/// calls come on top.
+/// Estimated maximum cost: one model call per turn and replies of maximum length. Tool calls are
+/// extra.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QuoteAnswer {
     /// Model calls.
     pub calls: u64,
-    /// Tokens of all prompts.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens of all replies.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Dollars; null where the price of a model is not known.
+    /// Cost in dollars. Null if a price is unknown.
     pub cost: Option<f64>,
 }
 
@@ -105,17 +105,17 @@ impl QuoteAnswer {
     }
 }
 
-/// How far a synthesis is.
+/// Status of a synthesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Progress {
-    /// It is still being written.
+    /// The synthesis is being written.
     Running,
-    /// It is complete.
+    /// The synthesis is complete.
     Completed,
 }
 
-/// A synthesis, or that it is still being written.
+/// A synthesis and its status.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SynthesisAnswer {
@@ -141,21 +141,21 @@ impl SynthesisAnswer {
         }
     }
 
-    /// It goes on and is stored; whoever asks again gets it.
+    /// The synthesis continues and is stored; a later request returns it.
     pub fn running(session: &SessionId) -> Self {
-        let next = "The synthesis is still being written. Send the same request again to get it: it is written and paid once.";
+        let next = "The synthesis is still being written. Send the same request again to get it. It is written and charged only once.";
         let next_step = Some(next.to_owned());
         Self { session_id: session.clone(), status: Progress::Running, next_step, synthesis: None }
     }
 }
 
-/// A debate summed up.
+/// Synthesis of a debate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Synthesis {
-    /// The last round that it covers.
+    /// Last round that the synthesis covers.
     pub round_number: u32,
-    /// Who summed up.
+    /// Id of the agent that wrote it.
     #[schemars(with = "String")]
     pub synthesizer: AgentId,
     pub common_ground: Vec<String>,
@@ -184,14 +184,14 @@ impl Synthesis {
     }
 }
 
-/// How a debate stands after it was told something.
+/// Status of a debate after a control action.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Controlled {
     #[schemars(with = "String")]
     pub session_id: SessionId,
     pub status: Stands,
-    /// How many rounds are over.
+    /// Number of finished rounds.
     pub current_round: u32,
     pub usage: Usage,
 }

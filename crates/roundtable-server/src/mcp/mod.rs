@@ -55,7 +55,7 @@ impl Mcp {
         let told = context.extensions.get::<Parts>();
         let told = told.and_then(|parts| parts.extensions.get::<Principal>().cloned());
         told.or_else(|| self.caller.clone())
-            .ok_or_else(|| ErrorData::invalid_request("say who you are", None))
+            .ok_or_else(|| ErrorData::invalid_request("missing or invalid bearer token", None))
     }
 }
 

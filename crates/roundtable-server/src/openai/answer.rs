@@ -61,7 +61,7 @@ impl Head {
 
     /// A part of a streamed answer.
     pub fn chunk(&self, delta: &Value, finish: Option<Finish>) -> Value {
-        self.part(json!([{
+        self.part(&json!([{
             "index": 0,
             "delta": delta,
             "logprobs": null,
@@ -71,12 +71,12 @@ impl Head {
 
     /// The part that says what the answer took.
     pub fn usage_chunk(&self, tokens: Tokens) -> Value {
-        let mut part = self.part(json!([]));
+        let mut part = self.part(&json!([]));
         part["usage"] = usage(tokens);
         part
     }
 
-    fn part(&self, choices: Value) -> Value {
+    fn part(&self, choices: &Value) -> Value {
         json!({
             "id": self.id,
             "object": "chat.completion.chunk",

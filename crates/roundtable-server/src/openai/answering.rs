@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::feed::{Feed, Frame, Reason};
 use crate::problem::Problem;
 
-/// An answer that is being given.
+/// A running answer.
 pub(super) struct Answering {
     feed: Feed,
     reply: Reply,
@@ -27,7 +27,7 @@ impl Answering {
     pub async fn open(app: &App, pass: Pass, begun: Begun) -> Result<Self, Problem> {
         let round = OpenRound { app: app.clone(), session: Some(app.sessions.get(&begun.session)) };
         let feed = Feed::open(app, pass, &begun.session, None).await?;
-        let feed = feed.ok_or_else(|| over("the session of this request is empty"))?;
+        let feed = feed.ok_or_else(|| over("the session of this request has no answer"))?;
         Ok(Self { feed, reply: Reply::new(&begun), ready: VecDeque::new(), round })
     }
 
@@ -68,7 +68,7 @@ impl Answering {
                     "the server is stopping; send the request again with the same Idempotency-Key";
                 unavailable("stopping", what)
             }
-            Reason::Unavailable => unavailable("unavailable", "the log cannot be read; try again"),
+            Reason::Unavailable => unavailable("unavailable", "the log is unavailable; try again"),
             Reason::Slow => {
                 let what = "the client did not read in time; send the request again";
                 Problem::new(StatusCode::REQUEST_TIMEOUT, "slow", what)
@@ -98,7 +98,7 @@ impl Answering {
 /// A round in which nobody could answer.
 pub(super) fn failed(why: &str) -> Problem {
     let why: String = why.chars().take(1_000).collect();
-    Problem::new(StatusCode::BAD_GATEWAY, "model_failed", format!("nobody could answer: {why}"))
+    Problem::new(StatusCode::BAD_GATEWAY, "model_failed", format!("no agent could answer: {why}"))
 }
 
 fn over(what: &str) -> Problem {

@@ -194,8 +194,8 @@ fn unknown_call(results: &[ToolAnswer]) -> Problem {
     let id = results.first().map_or("", |result| result.id.as_str());
     let shown: String = id.chars().filter(|c| !c.is_control()).take(64).collect();
     let what = format!(
-        "nothing waits for the tool call {shown}; its turn is over, or it was deleted. Send the \
-         conversation without it"
+        "no turn waits for the tool call {shown}: it is over or deleted. Send the conversation \
+         without it"
     );
     Problem::bad_request("tool_call_not_found", what).with("param", "messages")
 }

@@ -75,7 +75,7 @@ struct Message {
 }
 
 /// Reads the messages of a request. The last one has to be a person's, or results of tools.
-pub(super) fn read(messages: Vec<Value>) -> Result<Conversation, Problem> {
+pub(super) fn read(messages: &[Value]) -> Result<Conversation, Problem> {
     if messages.is_empty() || messages.len() > MAX_MESSAGES {
         let why = format!("there must be 1 to {MAX_MESSAGES}, not {}", messages.len());
         return Err(invalid("messages", &why));
@@ -166,8 +166,10 @@ fn read_part<'a>(place: &str, part: &'a Value) -> Result<&'a str, Problem> {
             Ok(text)
         }
         (Some("text" | "refusal"), ..) => Err(invalid(place, "a part has no text")),
-        (Some("image_url"), ..) => Err(unsupported(place, "images are not read; send text parts")),
-        _ => Err(unsupported(place, "only parts with the type text are read")),
+        (Some("image_url"), ..) => {
+            Err(unsupported(place, "images are not supported; send text parts"))
+        }
+        _ => Err(unsupported(place, "only parts with the type text are supported")),
     }
 }
 
@@ -188,8 +190,8 @@ mod tests {
 
     use super::*;
 
-    fn of(messages: Value) -> Result<Conversation, Problem> {
-        read(messages.as_array().unwrap().clone())
+    fn of(messages: &Value) -> Result<Conversation, Problem> {
+        read(messages.as_array().unwrap())
     }
 
     fn earlier(sender: &str, text: &str) -> EarlierMessage {
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn the_messages_are_instructions_history_and_what_is_asked() {
         let call = json!({ "id": "c1", "type": "function", "function": { "name": "add", "arguments": "{}" } });
-        let read = of(json!([
+        let read = of(&json!([
             { "role": "system", "content": "Be brief." },
             { "role": "user", "name": "Ann", "content": [{ "type": "text", "text": "One" }, { "type": "text", "text": "and two?" }] },
             { "role": "assistant", "content": null, "tool_calls": [call] },
@@ -229,7 +231,7 @@ mod tests {
         let tool =
             |id: &str, text: &str| json!({ "role": "tool", "tool_call_id": id, "content": text });
         let asked = json!({ "role": "user", "content": "Go" });
-        let read = of(json!([asked, tool("c1", "a"), tool("c2", "b")])).unwrap();
+        let read = of(&json!([asked, tool("c1", "a"), tool("c2", "b")])).unwrap();
         let ids: Vec<&str> = read.results.iter().map(|result| result.id.as_str()).collect();
         assert_eq!((ids, read.text.as_ref()), (vec!["c1", "c2"], None));
         let told = read.with_results_told().background.messages;
@@ -254,10 +256,10 @@ mod tests {
             ),
             (json!("Hi"), "invalid_value"),
         ] {
-            let problem = of(json!([message])).unwrap_err();
+            let problem = of(&json!([message])).unwrap_err();
             assert_eq!((problem.status.as_u16(), problem.body.reason.as_str()), (400, reason));
         }
         let many = vec![json!({ "role": "user", "content": "Hi" }); MAX_MESSAGES + 1];
-        assert!(super::read(many).is_err());
+        assert!(super::read(&many).is_err());
     }
 }

@@ -42,13 +42,13 @@ pub(crate) struct ErrorBody {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "OpenAiError")]
 struct ErrorDetails {
-    /// What went wrong and what to do, for people.
+    /// Error message for people.
     message: String,
     #[serde(rename = "type")]
     kind: &'static str,
     /// The field of the request that is wrong.
     param: Option<String>,
-    /// The same in one word, for programs.
+    /// Error code for programs.
     code: String,
 }
 

@@ -43,18 +43,18 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(crate) fn routes() -> Vec<Route> {
     let name = json!({ "type": "string", "maxLength": request::MAX_NAME });
     let list = route(Method::GET, "/v1/models", "listModels", get(models)).described(
-        "Lists the supervisors and panels that answer, in OpenAI's format.",
+        "List the supervisors and panels as models, in OpenAI's format.",
         Vec::new(),
         None,
     );
     let one = route(Method::GET, "/v1/models/{model}", "getModel", get(find_model)).described(
-        "Describes one of them, in OpenAI's format.",
+        "Get one model, in OpenAI's format.",
         vec![Param::path("model", "The model.", name)],
         None,
     );
-    let complete =
-        route(Method::POST, "/v1/chat/completions", OPERATION, post(complete)).described(
-            "Answers a conversation, in OpenAI's format; docs/guides/openai-endpoint.md describes it.",
+    let complete = route(Method::POST, "/v1/chat/completions", OPERATION, post(complete))
+        .described(
+            "Answer a conversation, in OpenAI's format. See docs/guides/openai-endpoint.md.",
             vec![key::param()],
             Some(body_schema()),
         );
@@ -82,13 +82,13 @@ impl Route {
     fn described(self, what: &'static str, params: Vec<Param>, body: Option<SchemaOf>) -> Self {
         let problems = match body {
             Some(_) => vec![
-                (400, "The request is invalid."),
-                (404, "There is no such model."),
-                (422, "The idempotency key stands for another request."),
+                (400, "Invalid request."),
+                (404, "Unknown model."),
+                (422, "The idempotency key was already used with another request."),
                 (429, "A limit is reached."),
                 (502, "The model could not answer."),
             ],
-            None => vec![(404, "There is no such model.")],
+            None => vec![(404, "Unknown model.")],
         };
         let description = Description { what, params, body, problems, ..self.description };
         Self { description, ..self }

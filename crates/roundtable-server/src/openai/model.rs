@@ -43,7 +43,7 @@ impl Model {
         found.ok_or_else(|| {
             let shown: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
             let what =
-                format!("The model \"{shown}\" does not exist; GET /v1/models lists those that do");
+                format!("The model \"{shown}\" does not exist; GET /v1/models lists the models");
             Problem::new(StatusCode::NOT_FOUND, "model_not_found", what).with("param", "model")
         })
     }

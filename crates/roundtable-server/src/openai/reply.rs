@@ -216,7 +216,7 @@ impl Reply {
                 TurnOutcome::Failed { error } => self.failure = Some(error.clone()),
                 TurnOutcome::Exhausted { budget } => {
                     self.stop = StopReason::MaxTokens;
-                    self.failure = Some(format!("the budget of {} is spent", budget.word()));
+                    self.failure = Some(format!("the budget of {} is exhausted", budget.word()));
                 }
                 TurnOutcome::Answered | TurnOutcome::Cancelled => {}
             },

@@ -41,7 +41,7 @@ impl CompletionRequest {
         refuse_unsupported(&fields)?;
         let model: String = required(&mut fields, "model")?;
         let messages: Vec<Value> = required(&mut fields, "messages")?;
-        let conversation = conversation::read(messages)?;
+        let conversation = conversation::read(&messages)?;
         let tools: Vec<Value> = optional(&mut fields, "tools")?.unwrap_or_default();
         let choice: Option<Value> = optional(&mut fields, "tool_choice")?;
         let tools = tool::read(&tools, choice.as_ref())?;
@@ -83,7 +83,7 @@ fn read_format(format: &Value) -> Result<Option<OutputSchema>, Problem> {
             if !is_name(name) {
                 return Err(invalid(
                     FIELD,
-                    "the name of a schema has 1 to 64 letters, digits, _ and -",
+                    "a schema name must have 1 to 64 letters, digits, _ and -",
                 ));
             }
             match &given["schema"] {
@@ -101,6 +101,9 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
+/// Whether a value of a field is refused.
+type IsRefused = fn(&Value) -> bool;
+
 /// Refuses what would change the meaning of the answer.
 fn refuse_unsupported(fields: &Map<String, Value>) -> Result<(), Problem> {
     let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
@@ -109,13 +112,13 @@ fn refuse_unsupported(fields: &Map<String, Value>) -> Result<(), Problem> {
             || value.as_object().is_some_and(Map::is_empty)
             || value.as_str().is_some_and(str::is_empty)
     };
-    let refusals: [(&str, fn(&Value) -> bool, &str); 11] = [
-        ("n", |n| *n != 1, "one answer is given per request; send n = 1"),
-        ("logprobs", |it| *it != false, "no probabilities are known; send false"),
-        ("top_logprobs", |it| *it != 0, "no probabilities are known; leave it out"),
-        ("logit_bias", |_| true, "agents choose their words; leave it out"),
-        ("stop", |_| true, "answers are not cut at a text; leave it out"),
-        ("audio", |_| true, "answers are text; leave it out"),
+    let refusals: [(&str, IsRefused, &str); 11] = [
+        ("n", |n| *n != 1, "only one answer per request is supported; send n = 1"),
+        ("logprobs", |it| *it != false, "log probabilities are not supported; send false"),
+        ("top_logprobs", |it| *it != 0, "log probabilities are not supported; omit it"),
+        ("logit_bias", |_| true, "agents have their own sampling settings; omit it"),
+        ("stop", |_| true, "stop sequences are not supported; omit it"),
+        ("audio", |_| true, "answers are text; omit it"),
         ("modalities", |it| *it != json!(["text"]), "answers are text; send [\"text\"]"),
         ("functions", |_| true, "use tools instead"),
         ("function_call", |_| true, "use tool_choice instead"),
@@ -164,7 +167,7 @@ pub(super) fn unsupported(param: &str, why: &str) -> Problem {
 mod tests {
     use super::*;
 
-    fn read(more: Value) -> Result<CompletionRequest, Problem> {
+    fn read(more: &Value) -> Result<CompletionRequest, Problem> {
         let mut fields = json!({
             "model": "chat", "messages": [{ "role": "user", "content": "Hello" }],
         });
@@ -181,7 +184,7 @@ mod tests {
             "store": false, "service_tier": "auto", "n": 1, "logprobs": false, "stop": null,
             "logit_bias": {}, "modalities": ["text"], "parallel_tool_calls": true, "x-own": [1],
         });
-        assert_eq!(read(tuned), read(json!({})));
+        assert_eq!(read(&tuned), read(&json!({})));
     }
 
     #[test]
@@ -198,7 +201,7 @@ mod tests {
             ("parallel_tool_calls", json!(false)),
         ];
         for (name, value) in changes {
-            let problem = read(json!({ (name): value })).unwrap_err();
+            let problem = read(&json!({ (name): value })).unwrap_err();
             assert_eq!(problem.body.reason, "unsupported_parameter", "{name}");
             assert_eq!(problem.body.more["param"], name);
         }
@@ -219,7 +222,7 @@ mod tests {
             ("response_format", json!({ "type": "json_schema" })),
             ("stream_options", json!(true)),
         ] {
-            let problem = read(json!({ (name): value })).unwrap_err();
+            let problem = read(&json!({ (name): value })).unwrap_err();
             assert_eq!((problem.status.as_u16(), &problem.body.more["param"]), (400, &json!(name)));
         }
         let missing = CompletionRequest::read(Map::new()).unwrap_err();

@@ -25,7 +25,7 @@ const SHORT: usize = 8;
 /// The tools of a request, as far as its choice lets agents use them.
 pub(super) fn read(tools: &[Value], choice: Option<&Value>) -> Result<Vec<ToolDecl>, Problem> {
     if tools.len() > MAX_TOOLS {
-        let why = format!("there are {}; at most {MAX_TOOLS} are allowed", tools.len());
+        let why = format!("{} tools are too many; the limit is {MAX_TOOLS}", tools.len());
         return Err(invalid("tools", &why));
     }
     let mut read: Vec<ToolDecl> = Vec::with_capacity(tools.len());
@@ -45,11 +45,11 @@ pub(super) fn read(tools: &[Value], choice: Option<&Value>) -> Result<Vec<ToolDe
 
 fn read_tool(tool: &Value) -> Result<ToolDecl, Problem> {
     if tool["type"] != "function" {
-        return Err(unsupported("tools", "only tools with the type function can be called"));
+        return Err(unsupported("tools", "only tools with the type function are supported"));
     }
     let function = &tool["function"];
     let name = function["name"].as_str().filter(|name| is_name(name)).ok_or_else(|| {
-        invalid("tools", "the name of a function has 1 to 64 letters, digits, _ and -")
+        invalid("tools", "a function name must have 1 to 64 letters, digits, _ and -")
     })?;
     let description = function["description"].as_str().unwrap_or_default();
     let length = description.chars().count();
@@ -62,7 +62,12 @@ fn read_tool(tool: &Value) -> Result<ToolDecl, Problem> {
     let schema = match &function["parameters"] {
         Value::Null => json!({ "type": "object", "properties": {} }),
         schema @ Value::Object(_) => schema.clone(),
-        _ => return Err(invalid("tools", &format!("the parameters of {name} are no JSON Schema"))),
+        _ => {
+            return Err(invalid(
+                "tools",
+                &format!("the parameters of {name} are not a JSON Schema"),
+            ));
+        }
     };
     let bytes = schema.to_string().len();
     if bytes > MAX_SCHEMA {
@@ -89,6 +94,8 @@ pub(super) fn session_of(id: &str) -> Option<SessionId> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn function(name: &str) -> Value {
@@ -113,12 +120,12 @@ mod tests {
         };
         let (add, sub) = (function("add"), function("sub"));
         assert_eq!(names(&[add.clone(), sub], Some(json!("auto"))), Ok(2));
-        assert_eq!(names(&[add.clone()], Some(json!("none"))), Ok(0));
+        assert_eq!(names(from_ref(&add), Some(json!("none"))), Ok(0));
         let refused = |reason: &str| Err(reason.to_owned());
         assert_eq!(names(&[add.clone(), add.clone()], None), refused("invalid_value"));
         assert_eq!(names(&[function("a b")], None), refused("invalid_value"));
         assert_eq!(
-            names(&[add.clone()], Some(json!("required"))),
+            names(from_ref(&add), Some(json!("required"))),
             refused("unsupported_parameter")
         );
         assert_eq!(names(&[json!({ "type": "custom" })], None), refused("unsupported_parameter"));

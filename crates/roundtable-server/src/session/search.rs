@@ -57,45 +57,45 @@ pub(crate) struct SearchQuery {
     /// Only sessions of this kind.
     #[serde(default)]
     pub kind: Option<Kind>,
-    /// Only this session, by its id or by the name that the caller's tenant gave it.
+    /// Search only this session: its id or its name.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub conversation_id: Option<String>,
-    /// Whether archived sessions are searched as well.
+    /// Include archived sessions.
     #[serde(default)]
     pub archived: bool,
-    /// Only what this agent received.
+    /// Search only messages that this agent received.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub agent_id: Option<String>,
-    /// The size of a page.
+    /// Page size.
     #[serde(default)]
     #[schemars(range(min = 1, max = 100), extend("default" = 20))]
     pub limit: Option<usize>,
-    /// The `next` of the page before, with the same query.
+    /// The `next` of the previous page, with the same query.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub cursor: Option<String>,
 }
 
-/// A page of messages that were found.
+/// A page of search results.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Found {
-    /// The best first.
+    /// Search results, best first.
     pub messages: Vec<Hit>,
     /// How the messages were compared.
     pub mode: Mode,
-    /// What to know of the result.
+    /// Notices about the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub notices: Vec<String>,
-    /// Send it as `cursor` to get the next page; absent when there is none.
+    /// Cursor of the next page: send it as `cursor`. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A message that was found.
+/// A search result.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Hit {
@@ -104,10 +104,10 @@ pub(crate) struct Hit {
     pub kind: String,
     /// The title of the session.
     pub title: String,
-    /// Its place in the log: list the messages `around` it to see what was said before and after.
+    /// Sequence number in the log. List the messages `around` it to see the context.
     #[schemars(with = "u64")]
     pub seq: Seq,
-    /// Its number in the session.
+    /// Message number in the session.
     pub number: u64,
     pub round_number: u32,
     /// What its sender is called.

@@ -133,7 +133,7 @@ async fn a_decision_is_taken_in_mid_round_and_the_call_waits_on_for_the_round() 
             let again = json!({ "afterRound": 0, "contextResults": decided(&answer, other) });
             let again = caller.go_on(session, again).await.expect("the same round");
             let warned = again["warnings"][0].as_str().expect("a warning");
-            assert!(warned.contains("was answered before, and differently"), "{warned}");
+            assert!(warned.contains("already has a different answer"), "{warned}");
             assert_eq!(paid.load(Ordering::Relaxed), times);
             serving.stop().await;
         }

@@ -259,7 +259,7 @@ async fn r000_6_r000_11_optional_requests_need_context_and_never_block() {
         assert_eq!(first["status"], "needs_context", "{transport:?}: R000-6");
         assert_eq!(first["contextRequests"][0]["query"], "Color?");
         let step = first["nextStep"].as_str().unwrap();
-        assert!(step.starts_with("The questions in contextRequests are optional: "), "{step}");
+        assert!(step.starts_with("The questions in contextRequests are optional. "), "{step}");
         let second = caller.go_on(&first["sessionId"], json!({})).await.expect("a round");
         assert_eq!(second["roundNumber"], 2, "{transport:?}");
         running.stop().await;

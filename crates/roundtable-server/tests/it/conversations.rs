@@ -1,6 +1,8 @@
 //! Conversations over HTTP.
 
+use roundtable::chat::Team;
 use roundtable::prelude::*;
+use roundtable_server::Settings;
 use serde_json::{Value, json};
 
 use crate::client::{get, post};
@@ -119,4 +121,43 @@ async fn a_repeated_request_with_the_same_key_sends_one_message() {
     let (first, again) = (send().send().await.json(), send().send().await.json());
     assert_eq!((&first["messageId"], &first["after"]), (&again["messageId"], &again["after"]));
     running.stop().await;
+}
+
+/// An engine whose team is led by someone else than the standard supervisor.
+async fn led_by_ada() -> kit::Serving {
+    let script = Script::default()
+        .voice("ada", [Reply::text("Ada is here.")])
+        .voice("ben", [Reply::text("Ben is here.")]);
+    let [ada, ben] = ["Ada", "Ben"].map(|name| Agent::new(name, "scripted").expect("a name"));
+    let team = Team::new(ada).command_only(ben, "knows the law");
+    let builder = Engine::builder().custom_model("scripted", ScriptedModel::new(script));
+    let engine = builder.team(team).build().await.expect("an engine");
+    kit::serve(engine, Settings::default()).await
+}
+
+#[tokio::test]
+async fn the_configured_team_answers_on_every_transport() {
+    let serving = led_by_ada().await;
+    let mut socket = connect(serving.address).await;
+    for (id, content, expected) in
+        [("m1", "Hello", "Ada is here."), ("m2", "#Ben hello", "Ben is here.")]
+    {
+        socket
+            .send(json!({
+                "type": "message", "conversationId": "abc", "messageId": id, "content": content,
+            }))
+            .await;
+        let ended = socket.until(|frame| ends(frame, id)).await;
+        let said = ended.iter().any(|frame| frame["content"] == expected);
+        assert!(said, "{id}: {ended:?}");
+    }
+    let path = "/api/conversations/xyz/messages";
+    let sent = post(serving.address, path, &json!({ "content": "Hello" })).send().await;
+    assert_eq!(sent.status, 200, "{sent:?}");
+    let shown = get(serving.address, "/api/sessions/xyz").send().await.body;
+    assert!(shown.contains("agt_ada") && !shown.contains("agt_supervisor"), "{shown}");
+    let asked = json!({ "model": "chat", "messages": [{ "role": "user", "content": "Hello" }] });
+    let answer = post(serving.address, "/v1/chat/completions", &asked).send().await.json();
+    assert_eq!(answer["choices"][0]["message"]["content"], "Ada is here.");
+    serving.stop().await;
 }

@@ -8,7 +8,7 @@ use roundtable::ports::{Crash, Leases as _};
 use roundtable::prelude::*;
 use serde_json::{Value, json};
 
-use crate::caller::ALL;
+use crate::caller::{ALL, Transport};
 use crate::client::{get, post};
 use crate::context_requests::{AGENTS, says, topic};
 use crate::kit;
@@ -42,7 +42,9 @@ async fn an_answer_says_what_the_round_came_to_and_what_to_do_next() {
         );
         assert!(answer["decision"]["agreementScore"].is_number());
         assert!(answer["decision"]["actionRecommendation"]["reason"].is_string());
-        assert!(answer["nextStep"].as_str().unwrap().contains("continue_roundtable"));
+        let way =
+            if transport == Transport::Http { "/continue with" } else { "continue_roundtable" };
+        assert!(answer["nextStep"].as_str().unwrap().contains(way), "{}", answer["nextStep"]);
         assert!(answer["usage"]["tokens"].is_number());
         running.stop().await;
     }

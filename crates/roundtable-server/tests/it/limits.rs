@@ -114,7 +114,7 @@ async fn s25_under_a_limit_on_money_a_model_without_a_price_is_not_asked() {
     let answer = limited.start(ANN).await;
     assert_eq!((&answer.json()["status"], limited.asked()), (&json!("failed"), 0), "{answer:?}");
     let told = answer.json().to_string();
-    assert!(told.contains("the price of this model is not known"), "{told}");
+    assert!(told.contains("the price of this model is unknown"), "{told}");
     limited.serving.stop().await;
 }
 

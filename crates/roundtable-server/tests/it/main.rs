@@ -28,6 +28,7 @@ mod kit;
 mod limits;
 mod lock;
 mod mcp;
+mod messages;
 mod openai;
 mod pipes;
 mod race;

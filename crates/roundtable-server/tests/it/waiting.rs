@@ -175,7 +175,7 @@ async fn after_the_last_round_there_is_none_and_the_caller_is_told_that_the_deba
         let early =
             caller.go_on(&session, json!({ "afterRound": 9 })).await.expect_err("no round 9");
         assert_eq!(early.status, transport.status(400), "{}", early.error);
-        assert!(early.error.contains("there is no round 9 yet"), "{}", early.error);
+        assert!(early.error.contains("round 9 does not exist yet"), "{}", early.error);
         for round in [1, 2] {
             caller.go_on(&session, json!({ "afterRound": round })).await.expect("a round");
         }
@@ -232,7 +232,7 @@ async fn s31_the_same_key_is_the_same_debate_and_another_body_is_refused() {
         assert_eq!(calls(&caller, &one["sessionId"]).await, 2);
         let other = caller.start(keyed("B?")).await.expect_err("a refusal");
         assert_eq!(other.status, if transport == Transport::Http { 422 } else { 0 });
-        assert!(other.error.contains("used before with other content"), "{}", other.error);
+        assert!(other.error.contains("already used with other content"), "{}", other.error);
         assert_eq!(running.engine.sessions(10).await.unwrap().len(), 1);
         running.stop().await;
     }

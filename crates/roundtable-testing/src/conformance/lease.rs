@@ -118,7 +118,7 @@ pub async fn f35_a_session_whose_owners_die_three_times_in_a_row_is_parked(store
     assert_eq!(refused, Err(LeaseError::Suspect));
     let third = store.leases.claim_alone(&a, &node("ghost3")).await.expect("of a dead owner");
     assert_eq!([first.takeovers, second.takeovers, third.takeovers], [0, 1, 2]);
-    let why = "3 processes in a row ended while they had it";
+    let why = "3 processes in a row ended while they owned it";
     for _ in 0..2 {
         let refused = store.leases.claim_alone(&a, &node("one")).await;
         assert_eq!(refused, Err(parked(why)));
@@ -177,7 +177,7 @@ pub async fn f35_a_session_that_panics_three_times_within_ten_minutes_is_parked(
     let foreign = Crash { at, message: "of another".to_owned() };
     assert_eq!(store.leases.crashed(&a, &node("two"), &foreign).await, Ok(None));
     assert_eq!(crash(late + 1).await, None);
-    let why = format!("it failed 3 times within 10 minutes, at last with: at {}", late + 2);
+    let why = format!("it failed 3 times within 10 minutes; last error: at {}", late + 2);
     assert_eq!(crash(late + 2).await.as_deref(), Some(why.as_str()));
     assert_eq!(store.leases.claim_one(&a, &one).await, Err(parked(&why)));
     let listed = store.directory.find(&a).await.expect("a look").expect("a session");

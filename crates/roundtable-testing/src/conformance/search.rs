@@ -137,7 +137,7 @@ pub async fn s19_no_query_is_syntax(store: &Store) {
         let found = find(store, hostile).await;
         assert!(found.len() <= 1, "{hostile}: {found:?}");
     }
-    assert!(find(store, "can*").await.is_empty(), "a star is not an operator");
+    assert!(find(store, "can*").await.is_empty(), "a star is not a prefix");
     assert!(find(store, "canary OR text").await.is_empty(), "a word like any other");
     assert_eq!(find(store, "\"canary").await.len(), 1);
 }

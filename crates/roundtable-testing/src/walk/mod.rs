@@ -113,7 +113,7 @@ impl Walk {
             player.check_resume();
             let ended = player.live.session.status == Status::Completed;
             player.drive();
-            assert!(!player.live.session.has_work(), "it comes to its end");
+            assert!(!player.live.session.has_work(), "it ends");
             if !ended {
                 player.finish();
             }

@@ -312,7 +312,7 @@ async fn a_page_is_cut_refused_or_given_up_when_it_is_too_much() {
     assert_eq!(site.fetch("/silent").await, ToolResult::failed("the page took longer than 1 s"));
     assert_eq!(
         site.fetch("/picture").await,
-        ToolResult::failed("unsupported content type ; only text can be fetchedimage/png")
+        ToolResult::failed("unsupported content type image/png; only text can be fetched")
     );
     let missing = site.fetch("/missing").await;
     assert!(

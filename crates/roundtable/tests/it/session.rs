@@ -112,7 +112,7 @@ async fn asking_does_not_wait_for_a_round_that_will_never_open() {
     };
     let (asked, ()) = tokio::join!(second, end);
     let refused = asked.unwrap_err().to_string();
-    assert!(refused.contains("completed") && refused.contains("opened no round"), "{refused}");
+    assert!(refused.contains("completed") && refused.contains("started no round"), "{refused}");
     engine.shutdown().await;
 }
 

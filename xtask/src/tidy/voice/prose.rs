@@ -14,6 +14,9 @@ pub struct Passage {
 const DOCUMENTS: [&str; 4] =
     ["README.md", "CHANGELOG.md", "docs/roundtable.example.toml", "docs/roundtable.schema.json"];
 
+/// Languages of blocks that are programs; other blocks show what users type and read.
+const PROGRAMS: [&str; 4] = ["rust", "rust,ignore", "js", "python"];
+
 /// Everything in a file that users read.
 pub fn passages(file: &SourceFile) -> Vec<Passage> {
     let path = file.path.as_str();
@@ -26,32 +29,56 @@ pub fn passages(file: &SourceFile) -> Vec<Passage> {
     if !is_source || path.ends_with("/tests.rs") || path.contains("/src/tests/") {
         return Vec::new();
     }
-    // Tests are at the end of a file and are read by contributors.
-    let shipped = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+    let shipped = shipped(&file.text);
     let is_described = shipped.contains("JsonSchema") || shipped.contains("clap::");
+    // A literal without a space is a name, not a text.
     let mut passages = literals(shipped);
+    passages.retain(|passage| passage.text.trim().contains(char::is_whitespace));
     if is_described {
         passages.extend(documentation(shipped));
     }
     passages
 }
 
+/// A file without its module of tests, which is at its end and is read by contributors.
+fn shipped(text: &str) -> &str {
+    const MODULE: &str = "#[cfg(test)]\nmod ";
+    let mut modules = text.match_indices(MODULE);
+    let is_inline = |start: usize| {
+        text[start + MODULE.len()..].lines().next().is_some_and(|line| line.ends_with('{'))
+    };
+    let start = modules.find(|(start, _)| is_inline(*start)).map(|(start, _)| start);
+    &text[..start.unwrap_or(text.len())]
+}
+
 /// Consecutive lines, joined: a phrase can be broken over two of them.
 fn paragraphs(text: &str) -> Vec<Passage> {
     let mut passages: Vec<Passage> = Vec::new();
     let mut is_open = false;
+    let mut fence = "";
     for (index, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
+        if let Some(info) = line.strip_prefix("```") {
+            fence = if fence.is_empty() && !info.is_empty() { info } else { "" };
+        }
+        if line.trim().is_empty() || PROGRAMS.contains(&fence) {
             is_open = false;
             continue;
         }
+        let line = &without_names(line);
         match passages.last_mut().filter(|_| is_open && !starts_item(line)) {
             Some(passage) => passage.text = format!("{}\n{line}", passage.text),
-            None => passages.push(Passage { line: index + 1, text: line.to_owned() }),
+            None => passages.push(Passage { line: index + 1, text: line.clone() }),
         }
         is_open = true;
     }
     passages
+}
+
+/// A line without the names of code in it, such as `session_id`.
+fn without_names(line: &str) -> String {
+    let parts = line.split('`').enumerate();
+    let is_name = |index: usize, part: &str| index % 2 == 1 && !part.contains(' ');
+    parts.filter(|(index, part)| !is_name(*index, part)).map(|(_, part)| part).collect()
 }
 
 /// Whether a line of a document begins something new, so that a finding names the right line.
@@ -92,6 +119,13 @@ fn literals(text: &str) -> Vec<Passage> {
         }
     }
     passages
+}
+
+/// The first string literal of a text.
+#[cfg(test)]
+pub fn first_literal(text: &str) -> Option<String> {
+    let passage = literals(text.split(")]").next()?).into_iter().next()?;
+    Some(passage.text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// A position in a program.

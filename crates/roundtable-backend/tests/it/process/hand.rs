@@ -109,7 +109,7 @@ fn answer(done: Result<roundtable_ports::Receipt, EngineError>) -> Tell {
     match done {
         Ok(receipt) => Tell::Done(receipt),
         Err(EngineError::Reject(why)) => Tell::Refused(why.to_string()),
-        Err(EngineError::CommandReused { id }) => Tell::Refused(format!("{id} was used before")),
+        Err(EngineError::CommandReused { id }) => Tell::Refused(format!("{id} was already used")),
         Err(error) => Tell::Unsure(error.to_string()),
     }
 }

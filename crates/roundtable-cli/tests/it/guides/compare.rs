@@ -79,16 +79,16 @@ impl Steady {
     }
 }
 
-/// Whether a word is a date, or a date with a time.
+/// Whether a word is a date, a date with a time, or a time such as `13:56`.
 fn is_time(word: &str) -> bool {
-    let word = word.as_bytes();
-    let digits = |range: std::ops::Range<usize>| word[range].iter().all(u8::is_ascii_digit);
-    word.len() >= 10
-        && digits(0..4)
-        && digits(5..7)
-        && digits(8..10)
-        && word[4] == b'-'
-        && word[7] == b'-'
+    let fits = |pattern: &str| {
+        let same = |(letter, wanted): (u8, u8)| match wanted {
+            b'0' => letter.is_ascii_digit(),
+            wanted => letter == wanted,
+        };
+        word.len() >= pattern.len() && word.bytes().zip(pattern.bytes()).all(same)
+    };
+    fits("0000-00-00") || (word.len() == 5 && fits("00:00"))
 }
 
 /// Compares texts, and notes which id of the document is which.

@@ -140,7 +140,7 @@ impl Session {
             file.check().map_err(bad)?;
         }
         let bytes = say.files.iter().map(|file| file.name.len() + file.text.len()).sum();
-        self.check_bytes("the files of a message", bytes)
+        self.check_bytes("the text of all files", bytes)
     }
 
     pub(crate) fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Reject> {

@@ -47,7 +47,7 @@ pub enum MaskError {
     #[error("the mask is too large; allow shorter texts, or fewer of them")]
     TooLarge,
     /// The pattern is nested too deeply.
-    #[error("the mask is nested more than {most} levels deep; make it flatter")]
+    #[error("the mask is nested more than {most} levels deep; use fewer levels")]
     TooDeep {
         /// How deep it may be.
         most: usize,

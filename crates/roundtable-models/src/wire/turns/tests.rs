@@ -94,13 +94,16 @@ fn late_instructions_are_instructions_where_that_is_allowed_and_marked_words_els
 
 #[test]
 fn there_is_always_something_said_to_the_model_last() {
-    assert_eq!(lines(CHAT, &[]), ["User: Please go on."]);
+    assert_eq!(lines(CHAT, &[]), ["User: Please continue."]);
     assert_eq!(
         lines(CHAT, &[Message::system("Rules."), Message::user(" ")]),
-        ["System: Rules.", "User: Please go on."]
+        ["System: Rules.", "User: Please continue."]
     );
     let messages = [Message::user("Hi."), Message::assistant("Hello.", vec![])];
-    assert_eq!(lines(JOINED, &messages), ["User: Hi.", "Assistant: Hello.", "User: Please go on."]);
+    assert_eq!(
+        lines(JOINED, &messages),
+        ["User: Hi.", "Assistant: Hello.", "User: Please continue."]
+    );
 }
 
 #[test]

@@ -5,9 +5,8 @@ use roundtable::debate::{Action as CoreAction, Exit as CoreExit, Findings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The consensus level: high from an agreement of 0.7, medium from 0.4. Never high while
-/// verificationHints name a failed agent, an answer without a position or on the wrong side, an
-/// unanswered required request, or a demo model.
+/// Consensus level: high from an agreement of 0.7, medium from 0.4. It is never high while
+/// verificationHints list a problem, such as a failed agent or a demo model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -26,19 +25,19 @@ impl From<roundtable::debate::Level> for Level {
     }
 }
 
-/// What to do with the result.
+/// Recommended action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
-    /// Act on it.
+    /// Act on the result.
     Proceed,
-    /// Check it first.
+    /// Verify the result first.
     Verify,
-    /// Look at the answers themselves: get_response_detail.
+    /// Read the full responses first.
     QueryDetail,
 }
 
-/// What to do with the result, and why.
+/// Recommended action and its reason.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Recommendation {
     #[serde(rename = "type")]
@@ -46,24 +45,24 @@ pub(crate) struct Recommendation {
     pub reason: String,
 }
 
-/// What the round comes to.
+/// Result of the round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision {
     pub consensus_level: Level,
-    /// From 0 (opposed) to 1 (of one mind).
+    /// Agreement from 0 (opposed) to 1 (unanimous).
     pub agreement_score: f64,
     pub action_recommendation: Recommendation,
 }
 
-/// Agents who hold opposite views on something.
+/// An issue on which agents hold opposite views.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Conflict {
     pub issue: String,
     pub sides: Vec<Side>,
 }
 
-/// Who holds what.
+/// The view of one agent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Side {
@@ -72,7 +71,7 @@ pub(crate) struct Side {
     pub view: String,
 }
 
-/// What the result rests on.
+/// Evidence for the result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Evidence {
@@ -81,13 +80,13 @@ pub(crate) struct Evidence {
     pub consensus_summary: String,
 }
 
-/// Where there is more.
+/// References and verification hints.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Metadata {
-    /// A resource with everything that was said in the round.
+    /// Resource with all responses of the round.
     pub detail_reference: String,
-    /// What to check before the result is relied on.
+    /// What to verify before you rely on the result.
     pub verification_hints: Vec<String>,
     pub has_more_details: bool,
 }

@@ -6,7 +6,7 @@ use roundtable::debate::{Response, Stance as CoreStance};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// For, against, or neither.
+/// Stance of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Stance {
@@ -25,37 +25,37 @@ impl From<CoreStance> for Stance {
     }
 }
 
-/// What an agent came to in a round.
+/// Response of an agent in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentResponse {
     #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub agent_name: String,
-    /// The role of its seat; in an expert panel, its perspective.
+    /// Role of the agent. In an expert panel, its perspective.
     pub role: String,
-    /// The model that answered; before an answer, the agent's own.
+    /// The model that answered. Before an answer, the configured model.
     pub model: String,
-    /// For, against, or neither, where that was asked.
+    /// Stance of the agent, if the mode asks for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stance: Option<Stance>,
-    /// True if it did not take the side that its role requires.
+    /// True if the agent did not take the side that its role requires.
     #[serde(skip_serializing_if = "is_false")]
     #[schemars(default)]
     pub off_stance: bool,
     pub position: String,
     pub key_points: Vec<String>,
-    /// How sure it is, from 0 to 1, if it said so.
+    /// Confidence of the agent from 0 to 1, if it reported one.
     pub confidence: Option<f64>,
-    /// How much surer it is than in its last answer.
+    /// Change of confidence since the agent's previous answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence_change: Option<f64>,
-    /// The sources that it named.
+    /// Sources that the agent cited.
     pub evidence_used: Vec<String>,
-    /// What people should know of the answer, whatever it says; tell them.
+    /// A notice for people, for example that a demo model answered. Show it to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// Why it did not answer, if it did not.
+    /// The error, if the agent could not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::debate::answer::{Level, Side, Usage};
 
-/// Agents who hold one view.
+/// Agents that share a view.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Cluster {
     #[schemars(with = "Vec<String>")]
@@ -16,14 +16,14 @@ pub(crate) struct Cluster {
     pub view: Option<String>,
 }
 
-/// Something that agents disagree on.
+/// An issue on which agents disagree.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Disagreement {
     pub issue: String,
     pub views: Vec<Side>,
 }
 
-/// An answer's place in a council's ranking.
+/// Rank of an answer in a council.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Place {
@@ -31,22 +31,23 @@ pub(crate) struct Place {
     pub rank: u32,
     #[schemars(with = "String")]
     pub agent_id: AgentId,
-    /// The mean of its places on all ballots.
+    /// Mean rank over all ballots.
     pub mean_place: f64,
 }
 
-/// The measure without a model: it sees what positions are about, and not a negation in them.
+/// Agreement measured with embeddings, without a model. It compares topics and does not detect
+/// negation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Measured {
-    /// What made the vectors.
+    /// Name of the embedder.
     pub by: String,
     pub agreement: f64,
     pub clusters: Vec<Cluster>,
-    /// How far each moved since the round before, from 0 to 1.
+    /// Change of each position since the previous round, from 0 to 1.
     pub drift: Vec<Drift>,
 }
 
-/// How far an agent moved.
+/// Change of an agent's position.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Drift {
@@ -55,7 +56,7 @@ pub(crate) struct Drift {
     pub change: f64,
 }
 
-/// How far the panel agreed in a round.
+/// Consensus of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Consensus {
@@ -63,9 +64,9 @@ pub(crate) struct Consensus {
     pub session_id: SessionId,
     pub round_number: u32,
     pub consensus_level: Level,
-    /// The figure that counts: the analyst's, else the measured one.
+    /// Agreement from 0 to 1: the analyst's figure, or the measured one if there is no analysis.
     pub agreement: f64,
-    /// In a few sentences.
+    /// Summary in a few sentences.
     pub summary: String,
     pub clusters: Vec<Cluster>,
     pub common_ground: Vec<String>,
@@ -73,26 +74,26 @@ pub(crate) struct Consensus {
     pub partial_agreements: Vec<String>,
     pub conditions: Vec<String>,
     pub uncertainties: Vec<String>,
-    /// Why the agreement may be worth less than it looks.
+    /// Why the agreement may be unreliable.
     pub groupthink_warning: Option<String>,
-    /// Reasons not to rely on the round: failed agents, answers without a position or on the wrong
-    /// side, unanswered required requests, demo models.
+    /// Reasons not to rely on the round: failed agents, missing positions, wrong stances,
+    /// unanswered required requests, demo models.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub reservations: Vec<String>,
-    /// How the members of a council ranked the answers, best first.
+    /// Ranking of the answers by the members of a council, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub ranking: Vec<Place>,
-    /// The verdict of a council's chair.
+    /// Verdict of the council's chair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// The measure without a model.
+    /// Agreement measured without a model.
     pub measured: Option<Measured>,
-    /// Why no model judged, if none did.
+    /// Why there is no analysis by a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analysis_error: Option<String>,
-    /// What the debate added to its first round, once there is a second one.
+    /// What the later rounds changed. Present from the second round on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<Added>,
 }
@@ -160,13 +161,13 @@ fn side(view: roundtable::debate::View) -> Side {
     Side { agent_id: view.agent, view: view.view }
 }
 
-/// How many take which side.
+/// Number of agents per stance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Vote {
     pub yes: u32,
     pub no: u32,
     pub neutral: u32,
-    /// Without a side.
+    /// Agents without a stance.
     pub open: u32,
 }
 
@@ -176,7 +177,7 @@ impl From<CoreVote> for Vote {
     }
 }
 
-/// An agent that changed its position.
+/// A changed position.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Changed {
@@ -186,7 +187,7 @@ pub(crate) struct Changed {
     pub after: String,
 }
 
-/// What the debate added: the vote before any exchange against the last one, and what that took.
+/// Comparison of the first round with the last one, and the cost of the rounds between them.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Added {
@@ -195,7 +196,7 @@ pub(crate) struct Added {
     pub agreement_before: f64,
     pub agreement_after: f64,
     pub changed: Vec<Changed>,
-    /// What all rounds after the first took.
+    /// Usage of all rounds after the first.
     pub usage: Usage,
 }
 

@@ -9,14 +9,14 @@ use super::Consensus;
 use crate::debate::answer::{AgentResponse, Stance, Status, Usage};
 use crate::wire::ContextRequest;
 
-/// Everything that an agent said in a round.
+/// Full response of an agent in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FullResponse {
     pub round_number: u32,
     #[serde(flatten)]
     pub response: AgentResponse,
-    /// Why it holds what it holds.
+    /// Reasoning of the agent.
     pub reasoning: String,
     pub citations: Vec<Citation>,
     pub tools_used: Vec<String>,
@@ -41,7 +41,7 @@ impl FullResponse {
     }
 }
 
-/// A source.
+/// A citation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Citation {
     pub url: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Citation {
     pub quote: Option<String>,
 }
 
-/// What an agent said over the rounds.
+/// Responses of an agent over all rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Thoughts {
@@ -58,11 +58,11 @@ pub(crate) struct Thoughts {
     #[schemars(with = "String")]
     pub agent_id: AgentId,
     pub responses: Vec<FullResponse>,
-    /// How sure it was, round by round.
+    /// Confidence per round.
     pub confidence_over_rounds: Vec<Confidence>,
 }
 
-/// How sure an agent was in a round.
+/// Confidence of an agent in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Confidence {
@@ -83,7 +83,7 @@ pub(crate) struct Responses {
     pub responses: Vec<FullResponse>,
 }
 
-/// A round: what everyone said, and how far they agree.
+/// A round with all responses and its consensus.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoundDetail {
@@ -91,7 +91,7 @@ pub(crate) struct RoundDetail {
     pub session_id: SessionId,
     pub round_number: u32,
     pub status: Status,
-    /// What was put to the panel besides the topic.
+    /// The focus question of the round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focus_question: Option<String>,
     pub responses: Vec<FullResponse>,
@@ -99,7 +99,7 @@ pub(crate) struct RoundDetail {
     pub context_requests: Vec<ContextRequest>,
 }
 
-/// A source of a debate.
+/// A source with the agents and rounds that cite it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cited {
@@ -121,7 +121,7 @@ impl Cited {
     }
 }
 
-/// The sources of a debate, each once.
+/// The sources of a debate without duplicates.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Citations {

@@ -16,7 +16,9 @@ use crate::kit::Running;
 
 /// A request with these messages.
 fn ask(model: &str, messages: Value) -> Value {
-    json!({ "model": model, "messages": messages })
+    let mut request = json!({ "model": model });
+    request["messages"] = messages;
+    request
 }
 
 /// A request with one message.
@@ -26,8 +28,8 @@ fn say(text: &str) -> Value {
 
 /// The same with more fields.
 fn with(mut request: Value, more: Value) -> Value {
-    let fields = request.as_object_mut().expect("an object");
-    fields.extend(more.as_object().expect("an object").clone());
+    let Value::Object(more) = more else { panic!("not an object: {more}") };
+    request.as_object_mut().expect("an object").extend(more);
     request
 }
 

@@ -27,7 +27,6 @@ async fn run(program: PathBuf, script: PathBuf) {
     let (out, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{errors}");
-    println!("{out}");
     running.stop().await;
 }
 

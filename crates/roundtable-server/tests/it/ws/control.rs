@@ -111,7 +111,9 @@ async fn a_request_to_the_person_is_answered_from_another_tab_and_once() {
     assert_eq!(first["type"], "ack", "{first}");
     let second = two.ask(answer("Blue")).await;
     assert!(
-        second["warnings"][0].as_str().is_some_and(|it| it.contains("first answer")),
+        second["warnings"][0]
+            .as_str()
+            .is_some_and(|it| it.contains("already has a different answer")),
         "{second}"
     );
     let frames = one.until(|frame| ends(frame, "m1")).await;

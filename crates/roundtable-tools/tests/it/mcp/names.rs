@@ -29,7 +29,7 @@ async fn s12_a_name_that_could_stand_for_another_is_not_used() {
     let sources = connect(bad.map(named), &Pins::default()).await;
     assert_eq!(sources.reports().len(), bad.len());
     for line in lines(&sources) {
-        assert!(line.contains("the name of a server has 1 to 32 lower-case letters"), "{line}");
+        assert!(line.contains("a server name must have 1 to 32 lowercase letters"), "{line}");
     }
     let twice = connect([server("one", &[]), server("one", &[])], &Pins::default()).await;
     assert_eq!(

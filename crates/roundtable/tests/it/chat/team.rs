@@ -133,7 +133,7 @@ async fn a_team_that_does_not_fit_opens_nothing_and_says_what_to_fix() {
     let mut lonely = agent("Boss");
     lonely.tools.push(ToolDecl::delegate());
     let why = refused(engine.chat("x").supervisor(lonely)).await;
-    assert!(why.contains("agt_boss has the tool delegate and nobody to delegate to"), "{why}");
+    assert!(why.contains("agt_boss has the tool delegate but no workers"), "{why}");
     let mut boss = agent("Boss");
     boss.workers.push(agent("Ghost").id);
     let why = refused(engine.chat("x").supervisor(boss)).await;

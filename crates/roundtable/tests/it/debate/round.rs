@@ -136,7 +136,7 @@ async fn after_the_last_round_nothing_follows_and_nobody_waits_for_it() {
     let refused = debate.continue_round(ContinueRequest::default()).await.unwrap_err().to_string();
     assert!(refused.starts_with("session is not active: it is completed"), "{refused}");
     let refused = debate.wait(2).await.unwrap_err().to_string();
-    assert!(refused.contains("no such round will follow"), "{refused}");
+    assert!(refused.contains("the debate has no further rounds"), "{refused}");
     let refused = debate.findings(Some(9)).await.unwrap_err().to_string();
     assert_eq!(refused, "round 9 does not exist; the rounds are 1 to 1");
     engine.shutdown().await;

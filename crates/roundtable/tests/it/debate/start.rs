@@ -64,18 +64,15 @@ async fn what_cannot_be_a_debate_is_refused_and_nothing_is_opened() {
         (engine.debate("Why?").agent("Ann"), "a debate needs 2 to 10 agents; this one has 1"),
         (engine.debate("Why?").agents(11), "a debate needs 2 to 10 agents, not 11"),
         (engine.debate("Why?").agents(2).rounds(0), "rounds must be at least 1"),
-        (engine.debate("Why?").agent("Ann").agent("Ann"), "agent agt_ann takes part twice"),
-        (
-            engine.debate("Why?").agent("Ann").agent("Bob").analyst(ann),
-            "agent agt_ann takes part twice",
-        ),
+        (engine.debate("Why?").agent("Ann").agent("Ann"), "duplicate agent agt_ann"),
+        (engine.debate("Why?").agent("Ann").agent("Bob").analyst(ann), "duplicate agent agt_ann"),
         (
             engine.debate("Why?").agents(2).budget(Limits { cost: Some(5), ..Limits::default() }),
-            "there is a money budget, and no price is known",
+            "a money budget needs known prices",
         ),
         (
             engine.debate("Why?").agents(2).perspectives([Perspective::new(" ")]),
-            "there can be up to 10 perspectives",
+            "at most 10 perspectives are allowed",
         ),
     ];
     for (wish, why) in wishes {
@@ -96,7 +93,7 @@ async fn the_same_wish_under_one_key_is_one_debate() {
     assert_eq!(again.id(), first.id());
     assert_eq!((again.wait(1).await.unwrap().number, model.count()), (1, 2));
     let other = engine.debate("Why not?").agent("Ann").agent("Bob").key("monday").start().await;
-    assert!(other.err().unwrap().to_string().contains("was used before with other content"));
+    assert!(other.err().unwrap().to_string().contains("was already used with other content"));
     let elsewhere = wish.tenant("acme").start().await.unwrap();
     assert_ne!(elsewhere.id(), first.id());
     engine.shutdown().await;

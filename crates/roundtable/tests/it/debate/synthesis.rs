@@ -52,7 +52,7 @@ async fn a_synthesis_that_fails_says_why_and_can_be_asked_for_again() {
     for _ in 0..2 {
         let refused = debate.synthesize(None).await.unwrap_err().to_string();
         assert!(
-            refused.starts_with("the debate could not be summed up: the provider is overloaded"),
+            refused.starts_with("the synthesis failed: the provider is overloaded"),
             "{refused}"
         );
     }
