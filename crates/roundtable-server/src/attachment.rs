@@ -170,7 +170,7 @@ mod tests {
         let value = disposition("a\";\r\nSet-Cookie: x=1; ü.txt");
         assert_eq!(
             value,
-            "attachment; filename=\"a____Set-Cookie__x_1____.txt\"; \
+            "attachment; filename=\"a____Set-Cookie__x_1___.txt\"; \
              filename*=UTF-8''a%22%3B%0D%0ASet-Cookie%3A%20x%3D1%3B%20%C3%BC.txt"
         );
         assert!(HeaderValue::try_from(value).is_ok());

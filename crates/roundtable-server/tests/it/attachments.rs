@@ -79,7 +79,7 @@ async fn s18_what_is_neither_text_nor_an_image_is_refused_and_opens_nothing() {
         assert!(error.starts_with(what), "{error}");
     }
     let many: Vec<Value> = (0..17).map(|_| file("x", b"x")).collect();
-    assert_eq!(send(&running, json!(many)).await.problem(), (400, "invalid".to_owned()));
+    assert_eq!(send(&running, json!(many)).await.problem(), (400, "too_many".to_owned()));
     let long = send(&running, json!([file("long.txt", &b"x".repeat(300_000))])).await;
     assert_eq!(long.problem(), (400, "invalid".to_owned()), "longer than a message may be");
     let huge = send(&running, json!([file("huge.txt", &b"x".repeat(8_000_000))])).await;
