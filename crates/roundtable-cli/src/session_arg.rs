@@ -5,7 +5,7 @@ use std::str::FromStr;
 use anyhow::bail;
 use roundtable::Archive;
 use roundtable::core::id::SessionId;
-use roundtable::ports::Listed;
+use roundtable::ports::SessionListing;
 
 use crate::out;
 
@@ -36,7 +36,7 @@ impl FromStr for SessionArg {
 
 impl SessionArg {
     /// The session that is meant: the one with this id, else the only one whose id starts so.
-    pub async fn find(&self, archive: &Archive) -> anyhow::Result<Listed> {
+    pub async fn find(&self, archive: &Archive) -> anyhow::Result<SessionListing> {
         if let Some(listed) = archive.find(&SessionId::new(&self.0)?).await? {
             return Ok(listed);
         }
@@ -57,8 +57,8 @@ async fn unknown(archive: &Archive, start: &str) -> anyhow::Result<String> {
     })
 }
 
-fn lines(sessions: &[Listed]) -> String {
-    let line = |listed: &Listed| {
+fn lines(sessions: &[SessionListing]) -> String {
+    let line = |listed: &SessionListing| {
         format!("\n  {}  {}", listed.session, out::line(&listed.summary.topic, TOPIC))
     };
     sessions.iter().map(line).collect()

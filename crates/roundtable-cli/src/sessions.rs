@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use roundtable::core::session::Status;
-use roundtable::ports::Listed;
+use roundtable::ports::SessionListing;
 use serde_json::json;
 
 use crate::config::Config;
@@ -46,7 +46,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
 }
 
 /// A session on one line, or on two where one is too narrow.
-fn line(listed: &Listed, columns: usize) -> String {
+fn line(listed: &SessionListing, columns: usize) -> String {
     let summary = &listed.summary;
     let rounds = match summary.rounds_completed {
         1 => "1 round".to_owned(),
@@ -69,7 +69,7 @@ fn line(listed: &Listed, columns: usize) -> String {
     format!("{}  {date}\n{details}{topic}\n", listed.session)
 }
 
-fn json_line(listed: &Listed) -> String {
+fn json_line(listed: &SessionListing) -> String {
     let summary = &listed.summary;
     let mut line = json!({
         "session": listed.session,

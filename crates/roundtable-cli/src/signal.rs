@@ -37,7 +37,7 @@ impl Signals {
     }
 
     /// Drains the engine; another signal stops it at once. Says which calls were cut off.
-    pub async fn drain(&mut self, engine: &Engine) -> Drained {
+    pub async fn drain(&mut self, engine: &Engine) -> DrainOutcome {
         let hurried = tokio::select! {
             () = engine.shutdown() => false,
             _ = self.next() => {
@@ -47,18 +47,18 @@ impl Signals {
         };
         let cut = engine.cut_calls();
         if cut.is_empty() {
-            return Drained::Whole;
+            return DrainOutcome::Whole;
         }
         let why = if hurried { "stopped at once" } else { "the shutdown timed out" };
         eprintln!("{}", out::plain(&told(why, &cut)));
-        if hurried { Drained::Hurried } else { Drained::OutOfTime }
+        if hurried { DrainOutcome::Hurried } else { DrainOutcome::OutOfTime }
     }
 }
 
 /// How a drain ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Drained {
+pub(crate) enum DrainOutcome {
     /// Everything that ran was finished and recorded.
     Whole,
     /// A second signal cut calls off.
@@ -67,7 +67,7 @@ pub(crate) enum Drained {
     OutOfTime,
 }
 
-impl Drained {
+impl DrainOutcome {
     /// The exit code, where it is another one in an orderly stop.
     pub fn code(self, orderly: ExitCode) -> ExitCode {
         match self {
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn only_a_drain_that_ran_out_of_time_has_an_exit_code_of_its_own() {
         let orderly = ExitCode::from(143);
-        assert_eq!(Drained::Whole.code(orderly), orderly);
-        assert_eq!(Drained::Hurried.code(orderly), orderly);
-        assert_eq!(Drained::OutOfTime.code(orderly), ExitCode::from(75));
+        assert_eq!(DrainOutcome::Whole.code(orderly), orderly);
+        assert_eq!(DrainOutcome::Hurried.code(orderly), orderly);
+        assert_eq!(DrainOutcome::OutOfTime.code(orderly), ExitCode::from(75));
     }
 }

@@ -1,6 +1,7 @@
 //! Information that an agent asks for, and its life: raised, pending, answered or withdrawn.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,14 +15,14 @@ pub const MAX_QUESTION: usize = 1000;
 /// How many characters the reason for a question may have.
 pub const MAX_REASON: usize = 500;
 
-/// Whether the session can go on without the answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Priority of a context request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// No: the next round waits for it.
+    /// The next round waits for it.
     #[default]
     Required,
-    /// Yes.
+    /// The session continues without it.
     Optional,
 }
 
@@ -31,7 +32,7 @@ pub enum Priority {
 pub enum About {
     /// Something an agent wants to know. The answer comes with the next round.
     Information,
-    /// Something an agent wants to know before its turn goes on.
+    /// A question of an agent. Its turn waits for the answer.
     Question {
         /// The call that waits for the answer.
         tool_call: ToolCallId,
@@ -77,16 +78,18 @@ impl CallDetails {
     pub const MAX_BYTES: usize = 64 * 1024;
 }
 
-/// What a request asks for, and so how it is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Kind of a context request. It determines the form of the answer.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
-    /// An agent asks for information: answered with a result or an error.
+    /// A question. Answer with success and result, or error.
     Question,
-    /// A tool call waits: answered with [`Decision::Approve`] or [`Decision::Deny`].
+    /// Approval of a tool call. Answer with the decision approve or deny.
     Approval,
-    /// A tool call may have taken effect: answered with [`Decision::Happened`],
-    /// [`Decision::DidNotHappen`] or [`Decision::Unknown`].
+    /// Outcome of a tool call that was interrupted. Answer with the decision happened,
+    /// did_not_happen or unknown.
     UnknownOutcome,
 }
 
@@ -112,7 +115,9 @@ impl RequestKind {
 }
 
 /// A decision on a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The call may be run, once.
@@ -161,9 +166,9 @@ pub struct ContextRequest {
     /// The agent whose tool call raised it.
     #[serde(alias = "agentId")]
     pub agent: AgentId,
-    /// What is asked.
+    /// The question.
     pub query: String,
-    /// Why.
+    /// Why the agent asks.
     pub reason: String,
     /// Whether the session waits for it.
     pub priority: Priority,
@@ -267,7 +272,7 @@ pub struct ContextResult {
     /// The information.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Why there is none.
+    /// Why the request was not fulfilled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What was decided: required for approvals and unknown outcomes, and only there. Answers that
@@ -282,7 +287,7 @@ impl ContextResult {
         Self { request, success: true, result: Some(result.into()), error: None, decision: None }
     }
 
-    /// It could not be had.
+    /// The request was not fulfilled.
     pub fn not_found(request: ContextRequestId, error: impl Into<String>) -> Self {
         Self { request, success: false, result: None, error: Some(error.into()), decision: None }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::event::Accepted;
+use crate::event::AcceptedInput;
 use crate::image::Image;
 use crate::printable::acts;
 
@@ -157,7 +157,7 @@ impl Attachment {
     }
 }
 
-impl Accepted {
+impl AcceptedInput {
     /// Its files, then its images.
     pub fn attachments(&self) -> impl Iterator<Item = Attachment> {
         let images = self.images.iter().cloned().map(Attachment::Image);

@@ -4,9 +4,11 @@
 //! from its parent's id and an ordinal, so a decision that is taken again after a crash names the
 //! same things, and the core needs no generator.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, SHORT};
@@ -113,6 +115,20 @@ macro_rules! ids {
         impl From<$name> for String {
             fn from(id: $name) -> String {
                 id.0.as_ref().to_owned()
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string" })
             }
         }
 

@@ -11,7 +11,7 @@ use crate::agent::Agent;
 use crate::audience::Audience;
 use crate::budget::Limits;
 use crate::context_request::ContextResult;
-use crate::event::{CallRecord, Change, Imported, NestedPrompt, Opening, Origin};
+use crate::event::{CallRecord, Change, ImportedSession, NestedPrompt, Opening, Origin};
 use crate::id::{IterationId, RoundId, ToolCallId};
 use crate::job::JobOutcome;
 use crate::json;
@@ -175,7 +175,7 @@ pub enum Command {
         data: Value,
     },
     /// Begin a session as the record of one that was held elsewhere.
-    Import(Box<Imported>),
+    Import(Box<ImportedSession>),
 }
 
 /// A tool call as a model asked for it.

@@ -10,6 +10,7 @@ pub mod budget;
 pub mod context_request;
 pub mod delegation;
 pub mod digest;
+pub mod document;
 pub mod event;
 mod extract_json;
 mod file;

@@ -16,7 +16,7 @@ use crate::program::Programs;
 use crate::prompt::RenderedPrompt;
 use crate::reject::Reject;
 use crate::scope::Place;
-use crate::session::{Prepared, Session, With};
+use crate::session::{PreparedPrompt, Session, With};
 use crate::window::{Keep, Window};
 
 /// Whether a step may start model calls and tools.
@@ -115,7 +115,7 @@ impl Live {
                 let bytes =
                     rendered.content_bytes() + self.session.tool_bytes(turn, &rendered.tools);
                 made.replace(Some((turn.clone(), rendered)));
-                Some(Prepared { prompt, bytes })
+                Some(PreparedPrompt { prompt, bytes })
             };
             let program = self.programs.of(&self.session);
             let with = With { window: &self.window, program, prepare: &prepare, starts };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ pub struct ToolRequest {
     pub arguments: Value,
 }
 
-/// What came of a tool call, as the model is told.
+/// The result of a tool call, as the model receives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolAnswer {
     /// The call that this answers.
@@ -65,8 +66,7 @@ impl ToolAnswer {
     }
 }
 
-/// What a model thought before it spoke. Some providers refuse to go on with a tool result unless
-/// they get it back untouched.
+/// Reasoning of a model. Some providers refuse a tool result unless they get it back unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reasoning {
     /// The wire family and the model that made it, like `anthropic/claude-sonnet-5`; every other one
@@ -80,10 +80,10 @@ pub struct Reasoning {
     pub payload: Value,
 }
 
-/// A source that a model names for what it says.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A citation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Citation {
-    /// Its address.
+    /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Its title.
@@ -94,9 +94,9 @@ pub struct Citation {
     pub quote: Option<String>,
 }
 
-/// How many tokens a picture is reckoned at. Providers scale pictures down before they count, so
-/// the size of the file says little; this is more than any of them makes of a picture that is
-/// billed like text.
+/// The estimated tokens of an image. Providers scale images down before they count, so the size of
+/// the file does not matter; this is more than any of them charges for an image that is billed like
+/// text.
 const IMAGE_TOKENS: usize = 8_192;
 
 /// A piece of a message.
@@ -112,7 +112,7 @@ pub enum Part {
     ToolCall(ToolRequest),
     /// The result of a tool call.
     ToolResult(ToolAnswer),
-    /// A picture.
+    /// An image.
     Image(Image),
     /// What the model thought.
     Reasoning(Reasoning),
@@ -176,7 +176,7 @@ impl Message {
     }
 
     /// How many bytes of content the message holds: an upper bound of its tokens, because no
-    /// tokeniser in use makes more than one token of a byte. A picture counts as a fixed number.
+    /// tokenizer in use makes more than one token of a byte. An image counts as a fixed number.
     pub fn content_bytes(&self) -> u64 {
         let bytes = |part: &Part| match part {
             Part::Text { text } => text.len(),

@@ -6,8 +6,8 @@ use crate::agent::Agent;
 use crate::audience::Audience;
 use crate::budget::Spend;
 use crate::event::{
-    Body, ContextEvent, Event, IterationEvent, RoundEvent, RoundOutcome, Said, Seq, SessionEvent,
-    TurnEvent,
+    Body, ContextEvent, Event, IterationEvent, MessageRef, RoundEvent, RoundOutcome, Seq,
+    SessionEvent, TurnEvent,
 };
 use crate::id::{AgentId, ContextRequestId, IterationId, RoundId, TurnId};
 use crate::live::Live;
@@ -218,7 +218,7 @@ fn round_rows(body: &RoundEvent, event: &Event, live: &Live) -> Vec<Row> {
     let (Some(round), at) = (event.place.round.clone(), event.at) else { return Vec::new() };
     match body {
         RoundEvent::RoundOpened { number, take, stages, input, said, .. } => {
-            let message = said.map(|Said { number, seq }| Row::Message {
+            let message = said.map(|MessageRef { number, seq }| Row::Message {
                 number,
                 round: round.clone(),
                 turn: None,
@@ -259,7 +259,7 @@ fn turn_rows(body: &TurnEvent, event: &Event, live: &Live) -> Vec<Row> {
         TurnEvent::TurnStarted { .. } => Vec::new(),
         TurnEvent::TurnEnded { said, .. } => {
             let receivers = live.window.receivers(&round, Some(&turn));
-            let message = said.map(|Said { number, seq }| Row::Message {
+            let message = said.map(|MessageRef { number, seq }| Row::Message {
                 number,
                 round,
                 turn: Some(turn),

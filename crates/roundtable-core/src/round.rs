@@ -59,7 +59,7 @@ pub struct Round {
 }
 
 /// What a round or an aside is opened with.
-pub(crate) struct Opened {
+pub(crate) struct RoundOpening {
     pub id: RoundId,
     pub number: u32,
     pub take: u32,
@@ -71,9 +71,9 @@ pub(crate) struct Opened {
     pub at: Timestamp,
 }
 
-impl From<Opened> for Round {
-    fn from(opened: Opened) -> Self {
-        let Opened { id, number, take, input, stages, aside, limits, since, at } = opened;
+impl From<RoundOpening> for Round {
+    fn from(opened: RoundOpening) -> Self {
+        let RoundOpening { id, number, take, input, stages, aside, limits, since, at } = opened;
         Self {
             id,
             number,

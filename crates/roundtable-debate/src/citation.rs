@@ -1,17 +1,20 @@
 //! Sources of a debate: each once, with who named it and when.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use roundtable_core::id::AgentId;
 use roundtable_core::message::Citation;
 
-/// A source, and where it was named.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A source with the agents and rounds that cite it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Source {
     /// Its address, title and words, as far as they were given.
     #[serde(flatten)]
     pub citation: Citation,
     /// Who named it, each once.
+    #[serde(rename = "agentIds")]
     pub agents: Vec<AgentId>,
     /// In which rounds, each once.
     pub rounds: Vec<u32>,

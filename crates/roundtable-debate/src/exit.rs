@@ -1,5 +1,6 @@
 //! Whether the panel agrees enough for the debate to end.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// From this agreement on the panel agrees.
@@ -9,8 +10,9 @@ const AGREED: f64 = 0.9;
 const SURE: f64 = 0.85;
 
 /// Why a debate ends before its last round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ExitCriterion")]
 pub enum Exit {
     /// The panel agrees.
     Agreement,
@@ -18,6 +20,22 @@ pub enum Exit {
     Convergence,
     /// Everyone is sure.
     Confidence,
+}
+
+/// Why a debate ended before its last round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Exit")]
+pub struct EarlyExit {
+    /// The criterion that the round met.
+    pub criterion: Exit,
+    /// The reason, for people.
+    pub reason: &'static str,
+}
+
+impl From<Exit> for EarlyExit {
+    fn from(criterion: Exit) -> Self {
+        Self { criterion, reason: criterion.reason() }
+    }
 }
 
 impl Exit {

@@ -1,12 +1,11 @@
 //! A debate as a file: JSON that people and programs read, and that can be read back.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
 
-use super::usage::{inward, outward};
-use super::{Consensus, Record, Synthesis};
-use roundtable_core::json;
-use roundtable_core::spelled;
+use super::usage::{inward, outward, rename};
+use super::{Record, RecordedRound, Synthesis};
+use roundtable_core::{json as limited_json, spelled};
 
 /// What the file says it is.
 const FORMAT: &str = "roundtable-debate";
@@ -19,6 +18,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Why a file is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ImportError {
     /// It is larger than any export.
     #[error("the file has {bytes} bytes; the limit is {MOST_BYTES}")]
@@ -49,14 +49,22 @@ pub enum ImportError {
 }
 
 /// What is known of a round by reading its turns, for those who read the file.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Judged {
-    round_number: u32,
-    agreement_score: f64,
-    summary: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    analysis: Option<Consensus>,
+fn consensus_entry(record: &Record, round: &RecordedRound) -> Value {
+    let consensus = record.consensus_of(round);
+    let mut entry = json!({
+        "roundNumber": consensus.number,
+        "agreementScore": consensus.agreement,
+        "summary": consensus.summary,
+    });
+    if let Some(Ok(analysis)) = record.analysis(round) {
+        entry["analysis"] = json!(analysis);
+        let disagreements = entry["analysis"]["disagreements"].as_array_mut();
+        for view in disagreements.into_iter().flatten().flat_map(|it| it["views"].as_array_mut()) {
+            let views = view.iter_mut().filter_map(Value::as_object_mut);
+            views.for_each(|view| rename(view, "agentId", "agent", |agent| agent));
+        }
+    }
+    entry
 }
 
 /// The fields of requests and results that the log spells otherwise than everyone outside
@@ -97,19 +105,8 @@ impl Record {
             outward(&mut fields);
             file.extend(fields);
         }
-        let judged = |number: u32| {
-            let judgement = self.judgement(number)?;
-            let (agreement_score, summary) = (judgement.agreement, judgement.summary);
-            Some(Judged {
-                round_number: number,
-                agreement_score,
-                summary,
-                analysis: judgement.consensus,
-            })
-        };
-        let consensus: Vec<Judged> =
-            self.rounds.iter().filter_map(|round| judged(round.number)).collect();
-        file.insert("consensus".to_owned(), serde_json::to_value(consensus).unwrap_or_default());
+        let consensus = self.rounds.iter().map(|round| consensus_entry(self, round));
+        file.insert("consensus".to_owned(), consensus.collect());
         let synthesis = self.syntheses.iter().rev().find(|one| one.turn.answered());
         let synthesis = synthesis.map(|one| Synthesis::read(&one.turn.text));
         if let Ok(value @ Value::Object(_)) = serde_json::to_value(synthesis) {
@@ -127,7 +124,7 @@ impl Record {
         if text.len() > MOST_BYTES {
             return Err(ImportError::TooLarge { bytes: text.len() });
         }
-        let mut file: Value = json::parse(text.as_bytes())
+        let mut file: Value = limited_json::parse(text.as_bytes())
             .map_err(|error| ImportError::NotAnExport { what: error.to_string() })?;
         if file.get("format").and_then(Value::as_str) != Some(FORMAT) {
             let what = format!("its field \"format\" is not \"{FORMAT}\"");

@@ -1,170 +1,196 @@
 //! What a round came to, as whoever asked the question wants to know it.
 
-use super::record::{Record, RecordedRound, RecordedTurn, Spent};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::record::{Record, RecordedRound, Spent};
 use super::{
-    Exit, Judgement, Level, Mode, Position, Purpose, Source, Stance, citation, reservation,
+    Consensus, EarlyExit, FullResponse, Level, Mode, Place, Ranking, Response, Source, Stance,
+    View, citation, reservation, usage,
 };
 use roundtable_core::context_request::{ContextRequest, Priority, RequestKind};
-use roundtable_core::event::{RoundOutcome, TurnOutcome};
+use roundtable_core::document;
+use roundtable_core::event::RoundOutcome;
 use roundtable_core::id::{AgentId, SessionId};
-use roundtable_core::message::Citation;
 use roundtable_core::session::Status;
 
-/// How a debate stands after a round, or during it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// The round is under way.
-    Running,
-    /// The round is over, and another may follow.
+/// Status of a debate after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RoundStatus {
+    /// The round is over. Another round can follow.
     InProgress,
-    /// Requests are pending: of this round, or required ones of earlier rounds. Only required ones
-    /// hold the next round back. An open round stands so while it waits for a decision on a tool
-    /// call.
+    /// contextRequests are pending. Only required ones block the next round. If there is no
+    /// decision, the round is open and waits for a decision on a tool call.
     NeedsContext,
     /// The debate is over.
     Completed,
-    /// Nobody could answer.
+    /// The round is still running. Ask again with afterRound.
+    Running,
+    /// No agent could answer.
     Failed,
+    /// An agent uses your own model. Answer turn.prompt and send the answer as contribution.
+    NeedsTurn,
 }
 
-/// What an agent came to in a round.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Response {
-    /// Who.
-    pub agent: AgentId,
-    /// Its name.
-    pub name: String,
-    /// The role of its seat; in an expert panel, its perspective.
-    pub role: String,
-    /// The model that answered; before an answer, the agent's own.
-    pub model: String,
-    /// How its turn ended; nothing while it is open.
-    pub outcome: Option<TurnOutcome>,
-    /// What it holds.
-    pub position: Position,
-    /// Whether it took another side than its role has to.
-    pub off_stance: bool,
-    /// How much surer it is than in its last answer.
-    pub confidence_change: Option<f64>,
-    /// The sources that it or its provider named.
-    pub citations: Vec<Citation>,
-    /// The tools that it used.
-    pub tools: Vec<String>,
-    /// What people should know of the answer, whatever it says.
-    pub notice: Option<String>,
-    /// What it took.
-    pub spent: Spent,
-}
-
-impl Response {
-    /// What went wrong, if the agent did not answer.
-    pub fn failure(&self) -> Option<&str> {
-        match &self.outcome {
-            Some(TurnOutcome::Failed { error }) => Some(error),
-            Some(TurnOutcome::Cancelled) if self.position.position.is_empty() => {
-                Some("it was stopped")
-            }
-            Some(TurnOutcome::Exhausted { budget }) if self.position.position.is_empty() => {
-                Some(match budget {
-                    roundtable_core::budget::Exhausted::Calls => "its budget of calls is exhausted",
-                    roundtable_core::budget::Exhausted::Tokens => {
-                        "its budget of tokens is exhausted"
-                    }
-                    roundtable_core::budget::Exhausted::Cost => "its budget of money is exhausted",
-                    roundtable_core::budget::Exhausted::Time => "it timed out",
-                })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What to do with what a round came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Recommended action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Act on it.
+    /// Act on the result.
     Proceed,
-    /// Check it first.
+    /// Verify the result first.
     Verify,
-    /// Look at the answers themselves.
+    /// Read the full responses first.
     QueryDetail,
 }
 
-/// What a round comes to in a few words.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    /// How far the panel agrees, in a word.
-    pub level: Level,
-    /// How far it agrees: the analyst's figure, else the measured one.
-    pub agreement: f64,
-    /// What to do with it.
+/// Recommended action and its reason.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Recommendation {
+    /// Recommended action.
+    #[serde(rename = "type")]
     pub action: Action,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// Agents who hold opposite views on something.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conflict {
-    /// On what.
-    pub issue: String,
-    /// Who holds what.
-    pub sides: Vec<(AgentId, String)>,
+/// Result of the round.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Decision {
+    /// Consensus level: high from an agreement of 0.7, medium from 0.4. It is never high while
+    /// verificationHints list a problem, such as a failed agent or a demo model.
+    #[serde(rename = "consensusLevel")]
+    pub level: Level,
+    /// Agreement from 0 (opposed) to 1 (unanimous).
+    #[serde(rename = "agreementScore")]
+    pub agreement: f64,
+    /// Recommended action and its reason.
+    #[serde(rename = "actionRecommendation")]
+    pub recommendation: Recommendation,
 }
 
-/// What a round came to.
-#[derive(Debug, Clone, PartialEq)]
+/// An issue on which agents hold opposite views.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Conflict {
+    /// The issue.
+    pub issue: String,
+    /// Who holds which view.
+    pub sides: Vec<View>,
+}
+
+/// Evidence for the result.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    /// How many sources the round has.
+    pub total_citations: usize,
+    /// What is in dispute.
+    pub conflicts: Vec<Conflict>,
+    /// How far the panel agrees, in a few sentences.
+    pub consensus_summary: String,
+}
+
+/// References and verification hints.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Metadata {
+    /// Resource with all responses of the round.
+    pub detail_reference: String,
+    /// What to verify before you rely on the result.
+    pub verification_hints: Vec<String>,
+    /// Whether there are responses to read in full.
+    pub has_more_details: bool,
+}
+
+/// The result of a round. The JSON form omits what other calls return in full.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Findings {
-    /// The session.
+    /// Session id. Send it in every further call about this debate.
+    #[serde(rename = "sessionId")]
     pub session: SessionId,
     /// The question.
     pub topic: String,
-    /// The mode.
-    pub mode: super::Mode,
-    /// The round.
+    /// Debate mode.
+    pub mode: Mode,
+    /// Number of the round in this answer.
+    #[serde(rename = "roundNumber")]
     pub number: u32,
     /// Which take of it.
+    #[serde(skip)]
     pub take: u32,
-    /// How many rounds there will be at most.
+    /// Maximum number of rounds.
     pub total_rounds: Option<u32>,
-    /// How many rounds are over.
+    /// Number of finished rounds.
+    #[serde(rename = "currentRound")]
     pub rounds_completed: u32,
-    /// How the debate stands.
-    pub standing: Standing,
+    /// The status of the debate.
+    pub status: RoundStatus,
     /// Whether the round is still open.
+    #[serde(skip)]
     pub open: bool,
-    /// Who is speaking, while the round is under way.
-    pub speaking: Vec<AgentId>,
-    /// Why the debate ended before its last round, if it did here.
-    pub exit: Option<Exit>,
-    /// Why the debate is over, if it is.
-    pub completed_because: Option<String>,
-    /// What it comes to.
-    pub decision: Decision,
-    /// What everyone came to, in the order of the seats; those who failed are among them.
+    /// Result of the round. Absent while the round is running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// Names of the agents that are answering now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub speaking: Vec<String>,
+    /// The answers, in the order of the seats, failed ones included.
+    #[serde(rename = "agentResponses")]
     pub responses: Vec<Response>,
-    /// How far the panel agrees.
-    pub judgement: Judgement,
-    /// What is in dispute.
-    pub conflicts: Vec<Conflict>,
-    /// The sources of the round, each once.
-    pub sources: Vec<Source>,
-    /// This round's requests, and older required ones, as far as they are pending.
+    /// Evidence for the result.
+    pub evidence: Evidence,
+    /// References and verification hints.
+    pub metadata: Metadata,
+    /// Ranking of the answers by the members of a council, best first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Place>", default)]
+    pub ranking: Option<Ranking>,
+    /// Requests of agents. Answer the required ones with contextResults before the next round.
+    #[serde(
+        rename = "contextRequests",
+        serialize_with = "document::context_requests",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<document::ContextRequest>", default)]
     pub requests: Vec<ContextRequest>,
+    /// Why the debate ended early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<EarlyExit>,
+    /// Why the debate is over, if it is.
+    #[serde(skip)]
+    pub completed_because: Option<String>,
+    /// How far the panel agrees.
+    #[serde(skip)]
+    pub consensus: Consensus,
+    /// The sources of the round, each once.
+    #[serde(skip)]
+    pub sources: Vec<Source>,
     /// What the round took.
+    #[serde(skip)]
     pub spent: Spent,
-    /// What the debate took so far.
+    /// What the debate has spent so far.
+    #[serde(rename = "usage", serialize_with = "usage::usage")]
+    #[schemars(with = "document::Usage")]
     pub total_spent: Spent,
 }
 
 impl Record {
-    /// What a round came to; nothing when there is no such round.
+    /// The result of a round; nothing if the round does not exist.
     pub fn findings(&self, number: u32) -> Option<Findings> {
         let round = self.round(number)?;
-        let judgement = self.judgement(number)?;
+        let consensus = self.consensus_of(round);
         let responses = self.responses(number);
-        let conflicts = conflicts(&judgement, &responses);
+        let sources = self.sources(Some(number), None);
+        let status = self.round_status(round);
         let exit = round.measure.as_ref().and_then(|measure| measure.exit);
+        let speaking = round.turns.iter().filter(|turn| turn.outcome.is_none());
+        let open = round.outcome.is_none();
         Some(Findings {
             session: self.session.clone(),
             topic: self.topic.clone(),
@@ -173,28 +199,52 @@ impl Record {
             take: round.take,
             total_rounds: self.total_rounds,
             rounds_completed: self.rounds_completed(),
-            standing: self.standing(round),
-            open: round.outcome.is_none(),
-            speaking: round
-                .turns
-                .iter()
-                .filter(|turn| turn.outcome.is_none())
-                .map(|turn| turn.agent.clone())
-                .collect(),
-            exit,
-            completed_because: self.completed_because.clone(),
-            decision: decide(&judgement, &responses),
-            sources: self.sources(Some(number), None),
+            status,
+            open,
+            decision: (!open).then(|| decide(&consensus, &responses)),
+            speaking: speaking.map(|turn| self.name_of(&turn.agent)).collect(),
+            evidence: Evidence {
+                total_citations: sources.len(),
+                conflicts: conflicts(&consensus, &responses),
+                consensus_summary: consensus.summary.clone(),
+            },
+            metadata: self.metadata(&consensus, &responses),
+            ranking: consensus.ranking.clone(),
             requests: self.open_requests(round),
+            exit: exit.filter(|_| status == RoundStatus::Completed).map(EarlyExit::from),
+            completed_because: self.completed_because.clone(),
             spent: round.spent(),
             total_spent: self.spent(),
+            sources,
             responses,
-            judgement,
-            conflicts,
+            consensus,
         })
     }
 
-    /// How many rounds are over.
+    /// The result of a round with all details: the full responses and the consensus. Nothing if the
+    /// round does not exist.
+    pub fn report(&self, number: u32) -> Option<Value> {
+        let findings = self.findings(number)?;
+        let mut report = serde_json::to_value(&findings).ok()?;
+        let responses = findings.responses.into_iter();
+        let responses = responses.map(|response| FullResponse::new(number, response));
+        report["agentResponses"] = json!(responses.collect::<Vec<_>>());
+        report["consensus"] = json!(self.consensus(number));
+        report["completedBecause"] = json!(findings.completed_because);
+        Some(report)
+    }
+
+    fn metadata(&self, consensus: &Consensus, responses: &[Response]) -> Metadata {
+        let reservations = consensus.reservations.iter().map(ToString::to_string);
+        let (session, number) = (&self.session, consensus.number);
+        Metadata {
+            detail_reference: format!("roundtable://sessions/{session}/rounds/{number}"),
+            verification_hints: consensus.groupthink.iter().cloned().chain(reservations).collect(),
+            has_more_details: !responses.is_empty(),
+        }
+    }
+
+    /// Number of finished rounds.
     pub fn rounds_completed(&self) -> u32 {
         let over =
             self.rounds.iter().filter(|round| round.outcome == Some(RoundOutcome::Completed));
@@ -204,48 +254,6 @@ impl Record {
     /// The number of the last round that began.
     pub fn last_round(&self) -> Option<u32> {
         self.rounds.last().map(|round| round.number)
-    }
-
-    /// What everyone came to in a round, in the order of the seats.
-    pub fn responses(&self, number: u32) -> Vec<Response> {
-        let Some(round) = self.round(number) else { return Vec::new() };
-        let mut turns: Vec<&RecordedTurn> = round.turns_for(Purpose::Answer).collect();
-        turns.sort_by_key(|turn| self.member(&turn.agent).and_then(|member| member.seat));
-        turns.into_iter().map(|turn| self.response(round, turn)).collect()
-    }
-
-    fn response(&self, round: &RecordedRound, turn: &RecordedTurn) -> Response {
-        let position = turn.position();
-        let (seat, of) = (self.seat_of(&turn.agent), self.seats().count());
-        let role = self.rules.mode.role(seat, of);
-        let earlier = self.rounds.iter().rev().filter(|earlier| earlier.number < round.number);
-        let before = earlier
-            .flat_map(|earlier| earlier.turns_for(Purpose::Answer))
-            .find(|earlier| earlier.agent == turn.agent && earlier.answered())
-            .and_then(|earlier| earlier.position().confidence);
-        let off_stance =
-            turn.answered() && role.stance.is_some_and(|wanted| position.stance != Some(wanted));
-        let mut citations = position.citations.clone();
-        citations.extend(
-            turn.citations.iter().filter(|named| !position.citations.contains(named)).cloned(),
-        );
-        Response {
-            agent: turn.agent.clone(),
-            name: self.name_of(&turn.agent),
-            role: self.role_of(seat),
-            model: turn.model.clone().unwrap_or_else(|| self.model_of(&turn.agent)),
-            outcome: turn.outcome.clone(),
-            off_stance,
-            confidence_change: position
-                .confidence
-                .zip(before)
-                .map(|(now, before)| rounded(now - before)),
-            position,
-            citations,
-            tools: turn.tools.clone(),
-            notice: turn.notice.clone(),
-            spent: turn.spent,
-        }
     }
 
     /// The sources of the debate, of one round, of one agent: each once.
@@ -267,14 +275,16 @@ impl Record {
         citation::collect(named)
     }
 
-    fn standing(&self, round: &RecordedRound) -> Standing {
+    fn round_status(&self, round: &RecordedRound) -> RoundStatus {
         match round.outcome {
-            None if self.pending_context_requests.iter().any(is_decision) => Standing::NeedsContext,
-            None => Standing::Running,
-            Some(RoundOutcome::Failed) => Standing::Failed,
-            Some(_) if self.status == Status::Completed => Standing::Completed,
-            Some(_) if !self.open_requests(round).is_empty() => Standing::NeedsContext,
-            Some(_) => Standing::InProgress,
+            None if self.pending_context_requests.iter().any(is_decision) => {
+                RoundStatus::NeedsContext
+            }
+            None => RoundStatus::Running,
+            Some(RoundOutcome::Failed) => RoundStatus::Failed,
+            Some(_) if self.status == Status::Completed => RoundStatus::Completed,
+            Some(_) if !self.open_requests(round).is_empty() => RoundStatus::NeedsContext,
+            Some(_) => RoundStatus::InProgress,
         }
     }
 
@@ -289,32 +299,6 @@ impl Record {
     /// What people call an agent.
     pub fn name_of(&self, agent: &AgentId) -> String {
         self.member(agent).map_or_else(|| agent.suffix().to_owned(), |member| member.name.clone())
-    }
-
-    /// The role of a seat; in an expert panel, its perspective.
-    fn role_of(&self, seat: usize) -> String {
-        let perspectives = self.perspectives();
-        match self.rules.mode {
-            Mode::ExpertPanel if !perspectives.is_empty() => {
-                perspectives[seat % perspectives.len()].name.clone()
-            }
-            mode => mode.role(seat, self.seats().count()).title.to_owned(),
-        }
-    }
-
-    fn model_of(&self, agent: &AgentId) -> String {
-        self.member(agent).map(|member| member.model.clone()).unwrap_or_default()
-    }
-
-    pub(super) fn seat_of(&self, agent: &AgentId) -> usize {
-        self.member(agent).and_then(|member| member.seat).unwrap_or_default() as usize
-    }
-}
-
-impl RecordedTurn {
-    /// What it says, read as a position.
-    pub fn position(&self) -> Position {
-        Position::read(&self.text)
     }
 }
 
@@ -331,13 +315,13 @@ pub(super) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-fn decide(judgement: &Judgement, responses: &[Response]) -> Decision {
-    let (agreement, level) = (judgement.agreement, judgement.level);
-    let reservations = &judgement.reservations;
+fn decide(consensus: &Consensus, responses: &[Response]) -> Decision {
+    let (agreement, level) = (consensus.agreement, consensus.level);
+    let reservations = &consensus.reservations;
     let (action, reason) = if !reservations.is_empty() {
         let why = reservation::summary(reservations, responses.len());
         (Action::Verify, format!("agreement {agreement:.2}; {why}"))
-    } else if let Some(warning) = &judgement.groupthink {
+    } else if let Some(warning) = &consensus.groupthink {
         (Action::Verify, warning.clone())
     } else {
         match level {
@@ -352,27 +336,30 @@ fn decide(judgement: &Judgement, responses: &[Response]) -> Decision {
             ),
         }
     };
-    Decision { level, agreement, action, reason }
+    Decision { level, agreement, recommendation: Recommendation { action, reason } }
 }
 
 /// What is in dispute: what the analyst names, else who takes opposite sides.
-fn conflicts(judgement: &Judgement, responses: &[Response]) -> Vec<Conflict> {
-    if let Some(consensus) = &judgement.consensus {
-        let named = consensus.disagreements.iter().map(|found| Conflict {
-            issue: found.issue.clone(),
-            sides: found.views.iter().map(|view| (view.agent.clone(), view.view.clone())).collect(),
-        });
-        return named.collect();
+fn conflicts(consensus: &Consensus, responses: &[Response]) -> Vec<Conflict> {
+    if consensus.is_analyzed {
+        let named = consensus.disagreements.iter();
+        let conflict =
+            named.map(|found| Conflict { issue: found.issue.clone(), sides: found.views.clone() });
+        return conflict.collect();
     }
-    let takes = |stance: Stance| {
-        responses.iter().filter(move |response| response.position.stance == Some(stance))
-    };
     let sides = |stance: Stance| {
-        takes(stance).map(|response| (response.agent.clone(), response.position.position.clone()))
+        let takes =
+            responses.iter().filter(move |response| response.position.stance == Some(stance));
+        let view = |response: &Response| View {
+            agent: response.agent.clone(),
+            view: response.position.position.clone(),
+        };
+        takes.map(view).collect::<Vec<_>>()
     };
-    if takes(Stance::Yes).next().is_none() || takes(Stance::No).next().is_none() {
+    let (yes, no) = (sides(Stance::Yes), sides(Stance::No));
+    if yes.is_empty() || no.is_empty() {
         return Vec::new();
     }
     let issue = "whether the answer is YES or NO".to_owned();
-    vec![Conflict { issue, sides: sides(Stance::Yes).chain(sides(Stance::No)).collect() }]
+    vec![Conflict { issue, sides: [yes, no].concat() }]
 }

@@ -3,14 +3,14 @@
 //! Everything here is a pure function: of the [`Rules`] that a session records when it opens, of a
 //! seat and a round, of vectors, or of the log. Sessions of other programs know nothing of it.
 
-mod added;
+mod analysis;
 mod check;
 mod citation;
 mod consensus;
 mod exit;
 mod export;
 mod findings;
-mod judgement;
+mod gain;
 mod loose;
 mod markdown;
 mod measure;
@@ -27,6 +27,7 @@ mod quote;
 mod ranking;
 mod record;
 mod reservation;
+mod response;
 mod synthesis;
 mod transcript;
 mod usage;
@@ -35,14 +36,16 @@ use serde::{Deserialize, Serialize};
 
 use roundtable_core::id::AgentId;
 
-pub use added::{Added, Changed, Vote};
+pub use analysis::{Analysis, Cluster, Disagreement, View};
 pub use citation::Source;
-pub use consensus::{Cluster, Consensus, Disagreement, Level, View};
-pub use exit::Exit;
+pub use consensus::{Consensus, Level, Measurement, Movement};
+pub use exit::{EarlyExit, Exit};
 pub use export::ImportError;
-pub use findings::{Action, Conflict, Decision, Findings, Response, Standing};
-pub use judgement::Judgement;
-pub use measure::{Drift, Measure, Measured};
+pub use findings::{
+    Action, Conflict, Decision, Evidence, Findings, Metadata, Recommendation, RoundStatus,
+};
+pub use gain::{Gain, PositionChange, Vote};
+pub use measure::{Drift, Measure, PositionVector};
 pub use measuring::Measuring;
 pub use mode::{Mode, Role, UnknownMode};
 pub(crate) use names::Names;
@@ -55,6 +58,7 @@ pub use quote::Quote;
 pub use ranking::{Place, Ranking};
 pub use record::{Member, Record, RecordedRound, RecordedSynthesis, RecordedTurn, Spent};
 pub use reservation::Reservation;
+pub use response::{FullResponse, Response};
 pub use synthesis::Synthesis;
 pub use usage::dollars;
 
@@ -62,7 +66,7 @@ pub use usage::dollars;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rules {
-    /// How the panel argues.
+    /// Debate mode.
     pub mode: Mode,
     /// Whether it ends when the panel agrees, though rounds are left.
     pub exit_on_consensus: bool,

@@ -43,9 +43,9 @@ pub struct Drift {
 /// How far a panel agrees, without a model. Stored once per round; numbers have three digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// What made the vectors.
+    /// Name of the embedder.
     pub by: String,
-    /// From 0 (opposed) to 1 (of one mind).
+    /// Agreement from 0 (opposed) to 1 (unanimous).
     pub agreement: f64,
     /// Who holds much the same, the largest group first.
     pub clusters: Vec<Vec<AgentId>>,
@@ -59,16 +59,16 @@ pub struct Measure {
 
 /// A position as it is measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct PositionVector {
     /// Whose it is.
     pub agent: AgentId,
-    /// For, against, or neither.
+    /// Stance of an agent.
     pub stance: Option<Stance>,
     /// Its vector, without what it shares with the question.
     pub vector: Vec<f32>,
 }
 
-impl Measured {
+impl PositionVector {
     /// A position with the vector of its [`text`], and that of the question's.
     ///
     /// [`text`]: Self::text
@@ -86,7 +86,7 @@ impl Measured {
 
 impl Measure {
     /// Measures a round against the one before it.
-    pub fn of(by: &str, now: &[Measured], before: &[Measured]) -> Self {
+    pub fn of(by: &str, now: &[PositionVector], before: &[PositionVector]) -> Self {
         Self {
             by: by.to_owned(),
             agreement: digits(agreement(now)),
@@ -105,7 +105,7 @@ impl Measure {
 }
 
 /// The mean likeness of all pairs; one alone has nobody to agree with.
-fn agreement(positions: &[Measured]) -> f64 {
+fn agreement(positions: &[PositionVector]) -> f64 {
     let pairs = positions
         .iter()
         .enumerate()
@@ -120,7 +120,7 @@ fn agreement(positions: &[Measured]) -> f64 {
 
 /// How alike two positions are, from 0 to 1. Stances outweigh words: those who say the same of one
 /// thing agree however they put it, and those who say the opposite do not.
-fn alike(one: &Measured, other: &Measured) -> f64 {
+fn alike(one: &PositionVector, other: &PositionVector) -> f64 {
     let cosine = cosine(&one.vector, &other.vector);
     let words = ((cosine - APART) / (ALIKE - APART)).clamp(0.0, 1.0);
     match (one.stance, other.stance) {
@@ -132,16 +132,16 @@ fn alike(one: &Measured, other: &Measured) -> f64 {
 }
 
 /// Groups in which everyone is reached from everyone over likeness; opposed stances never share one.
-fn clusters(positions: &[Measured]) -> Vec<Vec<AgentId>> {
-    let mut groups: Vec<Vec<&Measured>> = Vec::new();
+fn clusters(positions: &[PositionVector]) -> Vec<Vec<AgentId>> {
+    let mut groups: Vec<Vec<&PositionVector>> = Vec::new();
     for position in positions {
-        let fits = |group: &[&Measured]| {
+        let fits = |group: &[&PositionVector]| {
             group.iter().any(|member| alike(member, position) >= TOGETHER)
                 && !group.iter().any(|member| opposed(member, position))
         };
         let (near, far): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| fits(group));
         // Two groups that one position joins are one, unless they oppose each other.
-        let mut joined: Vec<&Measured> = vec![position];
+        let mut joined: Vec<&PositionVector> = vec![position];
         groups = far;
         for group in near {
             if group.iter().any(|one| joined.iter().any(|other| opposed(one, other))) {
@@ -164,15 +164,15 @@ fn clusters(positions: &[Measured]) -> Vec<Vec<AgentId>> {
     named
 }
 
-fn opposed(one: &Measured, other: &Measured) -> bool {
+fn opposed(one: &PositionVector, other: &PositionVector) -> bool {
     matches!(
         (one.stance, other.stance),
         (Some(Stance::Yes), Some(Stance::No)) | (Some(Stance::No), Some(Stance::Yes))
     )
 }
 
-fn drift(now: &[Measured], before: &[Measured]) -> Vec<Drift> {
-    let moved = |position: &Measured| {
+fn drift(now: &[PositionVector], before: &[PositionVector]) -> Vec<Drift> {
+    let moved = |position: &PositionVector| {
         let earlier = before.iter().find(|earlier| earlier.agent == position.agent)?;
         let words = (1.0 - cosine(&position.vector, &earlier.vector)).clamp(0.0, 1.0);
         let turned = position.stance != earlier.stance;

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::measure::{Measure, Measured};
+use super::measure::{Measure, PositionVector};
 use super::program::Debate;
 use super::transcript::of;
-use super::{Consensus, Exit, Position, Purpose, prompt};
+use super::{Analysis, Exit, Position, Purpose, prompt};
 use roundtable_core::id::AgentId;
 use roundtable_core::program::Progress;
 use roundtable_core::stage::Name;
@@ -63,10 +63,10 @@ impl Measuring {
         let earlier =
             progress.earlier.last().map(|round| of(round.spoken(), Purpose::Answer).collect());
         let before = earlier.map(positions).unwrap_or_default();
-        let analysis = of(progress.spoken(), Purpose::Analyse).last();
+        let analysis = of(progress.spoken(), Purpose::Analyze).last();
         let consensus =
-            analysis.and_then(|said| Consensus::read(&said.text, |name| names.find(name)));
-        let text = |position: &str| Measured::text(&session.topic, position);
+            analysis.and_then(|said| Analysis::read(&said.text, |name| names.find(name)));
+        let text = |position: &str| PositionVector::text(&session.topic, position);
         let positions = now.iter().chain(&before).map(|(_, position)| text(&position.position));
         let texts = std::iter::once(text("")).chain(positions).collect();
         Self {
@@ -84,10 +84,10 @@ impl Measuring {
     pub fn finish(self, by: &str, vectors: Vec<Vec<f32>>) -> Measure {
         let mut vectors = vectors.into_iter();
         let question = vectors.next().unwrap_or_default();
-        let mut take = |positions: &[(AgentId, Position)]| -> Vec<Measured> {
+        let mut take = |positions: &[(AgentId, Position)]| -> Vec<PositionVector> {
             let one = |(agent, position): &(AgentId, Position)| {
                 let vector = vectors.next().unwrap_or_default();
-                Measured::new(agent.clone(), position.stance, vector, &question)
+                PositionVector::new(agent.clone(), position.stance, vector, &question)
             };
             positions.iter().map(one).collect()
         };

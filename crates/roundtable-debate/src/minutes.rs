@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::markdown::{capital, line, plain, target};
 use super::names::is_named_after;
 use super::record::{Record, RecordedRound};
-use super::{Place, Position, Ranking, Response, Stance, Synthesis, Vote};
+use super::{Disagreement, Place, Position, Ranking, Response, Stance, Synthesis, View, Vote};
 use roundtable_core::id::AgentId;
 use roundtable_core::session::Status;
 
@@ -71,67 +71,59 @@ impl Record {
     }
 
     fn push_result(&self, text: &mut String) {
-        let Some(judgement) = self.last_round().and_then(|number| self.judgement(number)) else {
+        let Some(consensus) = self.rounds.last().map(|round| self.consensus_of(round)) else {
             text.push_str("No round has begun yet.\n\n");
             return;
         };
-        let _ = writeln!(text, "## Result\n\n{}\n", plain(&judgement.summary));
-        let level = judgement.level.word();
-        let _ = write!(text, "- **Agreement:** {:.2} ({level})", judgement.agreement);
-        if let (Some(measure), true) = (&judgement.measure, judgement.consensus.is_some()) {
-            let _ = write!(text, "; {:.2} as measured without a model", measure.agreement);
+        let _ = writeln!(text, "## Result\n\n{}\n", plain(&consensus.summary));
+        let level = consensus.level.word();
+        let _ = write!(text, "- **Agreement:** {:.2} ({level})", consensus.agreement);
+        if let Some(measured) = consensus.measured.as_ref().filter(|_| consensus.is_analyzed) {
+            let _ = write!(text, "; {:.2} as measured without a model", measured.agreement);
         }
         text.push('\n');
-        if let Some(verdict) = &judgement.verdict {
+        if let Some(verdict) = &consensus.verdict {
             let _ = writeln!(text, "- **The chair's verdict:** {}", line(&verdict.position));
         }
-        if let Some(ranking) = &judgement.ranking {
+        if let Some(ranking) = &consensus.ranking {
             let _ = writeln!(text, "- **Ranking:** {}", line(&self.ranking_line(ranking)));
         }
-        for reservation in &judgement.reservations {
+        for reservation in &consensus.reservations {
             let _ = writeln!(text, "- **Reservation:** {}", line(&reservation.to_string()));
         }
-        if let Some(warning) = &judgement.groupthink {
+        if let Some(warning) = &consensus.groupthink {
             let _ = writeln!(text, "- **Caution:** {}", line(warning));
         }
         text.push('\n');
         if let Some(synthesis) = self.syntheses.iter().rev().find(|one| one.turn.answered()) {
             push_synthesis(text, &Synthesis::read(&synthesis.turn.text));
         }
-        if let Some(consensus) = &judgement.consensus {
-            // A synthesis has said so already.
-            if !self.syntheses.iter().any(|one| one.turn.answered()) {
-                push_list(text, "Common ground", &consensus.common_ground);
-            }
-            let disputes: Vec<String> = consensus
-                .disagreements
-                .iter()
-                .map(|found| {
-                    let views: Vec<String> = found
-                        .views
-                        .iter()
-                        .map(|view| format!("{}: {}", self.name_of(&view.agent), view.view))
-                        .collect();
-                    if views.is_empty() {
-                        found.issue.clone()
-                    } else {
-                        format!("{} ({})", found.issue, views.join("; "))
-                    }
-                })
-                .collect();
-            push_list(text, "Disagreements", &disputes);
-            push_list(text, "Partial agreement", &consensus.partial_agreements);
-            push_list(text, "Conditions", &consensus.conditions);
-            push_list(text, "Uncertainties", &consensus.uncertainties);
+        // A synthesis has said so already.
+        if !self.syntheses.iter().any(|one| one.turn.answered()) {
+            push_list(text, "Common ground", &consensus.common_ground);
         }
+        let dispute = |found: &Disagreement| {
+            let view = |view: &View| format!("{}: {}", self.name_of(&view.agent), view.view);
+            let views: Vec<String> = found.views.iter().map(view).collect();
+            match views.is_empty() {
+                true => found.issue.clone(),
+                false => format!("{} ({})", found.issue, views.join("; ")),
+            }
+        };
+        let disputes: Vec<String> = consensus.disagreements.iter().map(dispute).collect();
+        push_list(text, "Disagreements", &disputes);
+        push_list(text, "Partial agreement", &consensus.partial_agreements);
+        push_list(text, "Conditions", &consensus.conditions);
+        push_list(text, "Uncertainties", &consensus.uncertainties);
     }
 
     /// A council's ranking in one line, best first.
     pub fn ranking_line(&self, ranking: &Ranking) -> String {
-        let place = |(index, place): (usize, &Place)| {
-            format!("{}. {} (mean place {:.2})", index + 1, self.name_of(&place.agent), place.mean)
+        let place = |place: &Place| {
+            let name = self.name_of(&place.agent);
+            format!("{}. {name} (mean place {:.2})", place.rank, place.mean)
         };
-        let places: Vec<String> = ranking.places.iter().enumerate().map(place).collect();
+        let places: Vec<String> = ranking.places.iter().map(place).collect();
         let by = match ranking.ballots {
             1 => "1 member".to_owned(),
             ballots => format!("{ballots} members"),
@@ -184,22 +176,21 @@ impl Record {
         for response in self.responses(round.number) {
             push_response(text, &response);
         }
-        if let Some(judgement) = self.judgement(round.number) {
-            if let Some(ranking) = &judgement.ranking {
-                let _ = writeln!(text, "*Ranking:* {}\n", line(&self.ranking_line(ranking)));
-            }
-            if let Some(verdict) = &judgement.verdict {
-                text.push_str("### The chair's verdict\n\n");
-                push_position(text, verdict);
-            }
-            let level = judgement.level.word();
-            let _ = writeln!(
-                text,
-                "*After this round:* agreement {:.2} ({level}). {}\n",
-                judgement.agreement,
-                plain(&judgement.summary)
-            );
+        let consensus = self.consensus_of(round);
+        if let Some(ranking) = &consensus.ranking {
+            let _ = writeln!(text, "*Ranking:* {}\n", line(&self.ranking_line(ranking)));
         }
+        if let Some(verdict) = &consensus.verdict {
+            text.push_str("### The chair's verdict\n\n");
+            push_position(text, verdict);
+        }
+        let level = consensus.level.word();
+        let _ = writeln!(
+            text,
+            "*After this round:* agreement {:.2} ({level}). {}\n",
+            consensus.agreement,
+            plain(&consensus.summary)
+        );
         for request in &round.requests {
             let _ = writeln!(
                 text,
@@ -335,7 +326,7 @@ fn push_response(text: &mut String, response: &Response) {
     let notes: Vec<String> = [role, stance, confidence].into_iter().flatten().collect();
     let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
     let _ = writeln!(text, "### {}{notes}\n", line(&response.name));
-    if let Some(failure) = response.failure() {
+    if let Some(failure) = &response.error {
         let _ = writeln!(text, "*No answer: {}.*\n", line(failure));
         return;
     }

@@ -1,14 +1,15 @@
 //! What an agent answers: a position with reasons. Any text is read as one.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::loose::{self, Fields};
 use roundtable_core::message::Citation;
 use roundtable_core::prompt::OutputSchema;
 
-/// For, against, or neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Stance of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Stance {
     /// For.
@@ -41,27 +42,31 @@ impl Stance {
     }
 }
 
-/// What an agent answers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+/// What an agent answers. Reasoning and citations are written by
+/// [`FullResponse`](crate::FullResponse) alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Position {
-    /// For, against, or neither, where that was asked.
+    /// Stance of the agent, if the mode asks for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stance: Option<Stance>,
     /// The position itself.
     pub position: String,
-    /// Why.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    /// Why the agent asks.
+    #[serde(skip)]
     pub reasoning: String,
-    /// How sure the agent is, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Confidence of the agent from 0 to 1, if it reported one.
     pub confidence: Option<f64>,
     /// The points that carry the position.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub key_points: Vec<String>,
     /// The sources that the agent names.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip)]
     pub citations: Vec<Citation>,
+}
+
+/// Writes only the position itself: for `serialize_with`.
+pub(super) fn words<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&position.position)
 }
 
 impl Position {

@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::prompt::{self, Told};
+use super::prompt::{self, TurnPrompt};
 use super::{Measure, Measuring, Perspective, Purpose, Record, Rules};
 use roundtable_core::Reject;
-use roundtable_core::event::{Imported, Opening, RoundOutcome};
+use roundtable_core::event::{ImportedSession, Opening, RoundOutcome};
 use roundtable_core::id::AgentId;
 use roundtable_core::input::Command;
 use roundtable_core::program::{
@@ -99,7 +99,7 @@ impl Program for Debate {
         if let Some(Done::Job { .. }) = progress.last() {
             return close(progress);
         }
-        let judged = has(&[Purpose::Rank, Purpose::Verdict, Purpose::Analyse]);
+        let judged = has(&[Purpose::Rank, Purpose::Verdict, Purpose::Analyze]);
         let judges = if judged { Vec::new() } else { progress.rules.judges(&seats, takes_part) };
         if judges.is_empty() { Step::job(Measuring::JOB) } else { Step::stages(judges) }
     }
@@ -111,7 +111,7 @@ impl Program for Debate {
     fn brief(&self, view: &SeatView<'_, Self>) -> Brief {
         let purpose = Purpose::of(&view.stage.purpose);
         let named = named(view);
-        let told = Told {
+        let told = TurnPrompt {
             session: view.session,
             rules: view.rules,
             purpose,
@@ -155,13 +155,13 @@ impl Program for Debate {
         let Some(mark) = last else {
             return Err(invalid("no round is finished yet; run a round before the synthesis"));
         };
-        let stages = vec![Purpose::Synthesise.stage([agent])];
+        let stages = vec![Purpose::Synthesize.stage([agent])];
         let (number, take) = (mark.number, mark.take);
-        let aside = Aside { purpose: Purpose::Synthesise.name(), number, take, stages };
+        let aside = Aside { purpose: Purpose::Synthesize.name(), number, take, stages };
         Ok(Act { state: None, aside: Some(aside) })
     }
 
-    fn check_import(&self, imported: &Imported) -> Result<(), String> {
+    fn check_import(&self, imported: &ImportedSession) -> Result<(), String> {
         let record = Record::deserialize(&imported.data)
             .map_err(|error| format!("invalid debate record: {error}"))?;
         record.check()
@@ -170,8 +170,8 @@ impl Program for Debate {
 
 impl Record {
     /// The record as a session takes it in.
-    pub fn imported(&self) -> Imported {
-        Imported {
+    pub fn imported(&self) -> ImportedSession {
+        ImportedSession {
             program: Debate::NAME,
             topic: self.topic.clone(),
             total_rounds: self.total_rounds,

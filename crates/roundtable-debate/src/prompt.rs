@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::mode::Seat;
 use super::names::Names;
 use super::transcript::{Panel, of};
-use super::{Consensus, Perspective, Position, Purpose, Rules, Synthesis, ranking};
+use super::{Analysis, Perspective, Position, Purpose, Rules, Synthesis, ranking};
 use roundtable_core::agent::Agent;
 use roundtable_core::id::AgentId;
 use roundtable_core::program::RoundView;
@@ -15,7 +15,7 @@ use roundtable_core::session::Session;
 use roundtable_core::tool::Runs;
 
 /// A turn of a debate, with all that its prompt is made of.
-pub(super) struct Told<'a> {
+pub(super) struct TurnPrompt<'a> {
     pub session: &'a Session,
     pub rules: &'a Rules,
     pub purpose: Purpose,
@@ -42,8 +42,8 @@ pub(super) fn output(purpose: Purpose) -> OutputSchema {
         Purpose::Answer | Purpose::Verdict => Position::schema(),
         Purpose::Rank => ranking::schema(),
         Purpose::Frame => Perspective::schema(),
-        Purpose::Analyse => Consensus::schema(),
-        Purpose::Synthesise => Synthesis::schema(),
+        Purpose::Analyze => Analysis::schema(),
+        Purpose::Synthesize => Synthesis::schema(),
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn focus<'a>(session: &Session, round: &RoundView<'a>) -> Option<&'a 
     (focus != session.topic).then_some(focus)
 }
 
-impl Told<'_> {
+impl TurnPrompt<'_> {
     /// Who the agent is and what it has to do.
     pub fn system(&self) -> String {
         let text = match self.purpose {
@@ -61,8 +61,8 @@ impl Told<'_> {
             Purpose::Rank => format!("{}\n\n{}", self.identity(), RANK),
             Purpose::Verdict => format!("{}\n\n{}\n\n{}", self.persona(), CHAIR, self.form(None)),
             Purpose::Frame => FRAME.replace("{count}", &self.session.seats().len().to_string()),
-            Purpose::Analyse => ANALYST.to_owned(),
-            Purpose::Synthesise => SYNTHESIZER.to_owned(),
+            Purpose::Analyze => ANALYST.to_owned(),
+            Purpose::Synthesize => SYNTHESIZER.to_owned(),
         };
         text.trim().to_owned()
     }
@@ -162,7 +162,7 @@ impl Told<'_> {
         FORM.replace("{stance}", &stance)
     }
 
-    /// What is asked.
+    /// The question.
     pub fn ask(&self) -> String {
         let mut text = format!("The question under debate:\n{}\n", self.session.topic);
         if let Some(focus) = focus(self.session, &self.round) {
@@ -178,12 +178,12 @@ impl Told<'_> {
                 text.push_str("Write the verdict.");
             }
             Purpose::Frame => text.push_str("\nName the points of view."),
-            Purpose::Analyse => {
+            Purpose::Analyze => {
                 self.push_answers(&mut text, &panel, false);
                 self.push_failed(&mut text, &panel);
                 let _ = write!(text, "Analyze round {}.", self.round.number());
             }
-            Purpose::Synthesise => text.push_str("\nSummarize the debate above."),
+            Purpose::Synthesize => text.push_str("\nSummarize the debate above."),
         }
         text.trim_end().to_owned()
     }

@@ -20,9 +20,11 @@ pub enum Purpose {
     /// To write the verdict of the panel.
     Verdict,
     /// To judge how far the panel agrees.
-    Analyse,
+    #[serde(rename = "analyse")]
+    Analyze,
     /// To sum the whole debate up.
-    Synthesise,
+    #[serde(rename = "synthesise")]
+    Synthesize,
 }
 
 const PURPOSES: [Purpose; 6] = [
@@ -30,8 +32,8 @@ const PURPOSES: [Purpose; 6] = [
     Purpose::Answer,
     Purpose::Rank,
     Purpose::Verdict,
-    Purpose::Analyse,
-    Purpose::Synthesise,
+    Purpose::Analyze,
+    Purpose::Synthesize,
 ];
 
 impl Purpose {
@@ -47,8 +49,8 @@ impl Purpose {
             Self::Answer => ANSWER,
             Self::Rank => Name::constant("rank"),
             Self::Verdict => Name::constant("verdict"),
-            Self::Analyse => Name::constant("analyze"),
-            Self::Synthesise => Name::constant("synthesize"),
+            Self::Analyze => Name::constant("analyze"),
+            Self::Synthesize => Name::constant("synthesize"),
         }
     }
 
@@ -56,7 +58,7 @@ impl Purpose {
     pub(crate) fn stage(self, agents: impl IntoIterator<Item = AgentId>) -> Stage {
         Stage {
             public: self.speaks(),
-            counts: matches!(self, Self::Answer | Self::Synthesise),
+            counts: matches!(self, Self::Answer | Self::Synthesize),
             tools: if self == Self::Answer { Tools::Own } else { Tools::None },
             ..Stage::new(self.name(), agents)
         }
@@ -74,8 +76,8 @@ impl Purpose {
             Self::Frame => "frame",
             Self::Rank => "rank",
             Self::Verdict => "verdict",
-            Self::Analyse => "analyse",
-            Self::Synthesise => "synthesise",
+            Self::Analyze => "analyze",
+            Self::Synthesize => "synthesize",
         }
     }
 }
@@ -110,7 +112,7 @@ impl Rules {
         let council = self.mode == Mode::Council;
         let rank = council.then(|| Purpose::Rank.stage(seats.iter().cloned()));
         let verdict = chair.filter(|_| council).map(|chair| Purpose::Verdict.stage([chair]));
-        let analyze = analyst.map(|analyst| Purpose::Analyse.stage([analyst]));
+        let analyze = analyst.map(|analyst| Purpose::Analyze.stage([analyst]));
         [rank, verdict, analyze].into_iter().flatten().collect()
     }
 }

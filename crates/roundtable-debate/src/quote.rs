@@ -1,9 +1,11 @@
 //! What a debate may cost, before it starts.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use super::Rules;
 use roundtable_core::agent::Agent;
+use roundtable_core::document::dollars;
 use roundtable_core::id::AgentId;
 use roundtable_core::stage::Stage;
 
@@ -13,18 +15,28 @@ const TOKEN_BYTES: u64 = 3;
 /// How many tokens of instructions every prompt has.
 const INSTRUCTIONS: u64 = 1_200;
 
-/// What a debate costs if every turn is one model call and every reply is as long as it may be.
-/// Tools that agents use are on top of it; so a budget is a limit and this is an estimate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Estimated maximum cost: one model call per turn and replies of maximum length. Tool calls are
+/// extra.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Quote {
     /// Model calls.
     pub calls: u64,
-    /// Tokens of prompts.
+    /// Input tokens.
+    #[serde(rename = "inputTokens")]
     pub input: u64,
-    /// Tokens of replies.
+    /// Output tokens.
+    #[serde(rename = "outputTokens")]
     pub output: u64,
-    /// Millionths of a dollar; unknown when a model's price is.
+    /// Millionths of a dollar, nothing where the price of a model is not known; in JSON dollars or
+    /// null.
+    #[serde(serialize_with = "in_dollars")]
+    #[schemars(with = "Option<f64>", description = "Cost in dollars. Null if a price is unknown.")]
     pub cost: Option<u64>,
+}
+
+fn in_dollars<S: Serializer>(cost: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    cost.map(dollars).serialize(serializer)
 }
 
 impl Quote {

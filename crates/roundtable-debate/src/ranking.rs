@@ -1,24 +1,32 @@
 //! Rankings: who puts whose answer where, and what that comes to.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::loose;
 use roundtable_core::id::AgentId;
 use roundtable_core::prompt::OutputSchema;
 
-/// An answer's place in the ranking of a council.
-#[derive(Debug, Clone, PartialEq)]
+/// Rank of an answer in a council.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
-    /// The agent whose answer it is.
+    /// 1 is the best.
+    pub rank: u32,
+    /// The agent whose answer was ranked.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
-    /// The mean of its places on all ballots; 1 is the best.
+    /// Mean rank over all ballots.
+    #[serde(rename = "meanPlace")]
     pub mean: f64,
 }
 
 /// How a council ranked the answers of a round.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
 pub struct Ranking {
     /// How many members ranked.
+    #[serde(skip)]
     pub ballots: usize,
     /// All ranked answers, best first.
     pub places: Vec<Place>,
@@ -27,8 +35,8 @@ pub struct Ranking {
 impl Ranking {
     /// The ranking by these ballots; nothing without a ballot.
     pub(super) fn of(ballots: &[Vec<AgentId>], ranked: &[AgentId]) -> Option<Self> {
-        let place = |(agent, mean)| Place { agent, mean };
-        let places: Vec<Place> = tally(ballots, ranked).into_iter().map(place).collect();
+        let place = |(rank, (agent, mean))| Place { rank, agent, mean };
+        let places: Vec<Place> = (1..).zip(tally(ballots, ranked)).map(place).collect();
         (!places.is_empty()).then_some(Self { ballots: ballots.len(), places })
     }
 }

@@ -13,7 +13,7 @@ use roundtable_core::id::{AgentId, SessionId};
 use roundtable_core::message::Citation;
 use roundtable_core::session::Status;
 
-/// Who takes part.
+/// An agent of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
@@ -21,7 +21,7 @@ pub struct Member {
     pub id: AgentId,
     /// Its name.
     pub name: String,
-    /// The model that speaks for it.
+    /// Model of the agent.
     pub model: String,
     /// Its seat, from 0; none for analyst and chair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,11 +34,11 @@ pub struct Member {
 pub struct Spent {
     /// Requests to providers that are over, retries and those that failed included.
     pub calls: u64,
-    /// Tokens, prompts and replies together.
+    /// Tokens of prompts and replies.
     pub tokens: u64,
     /// Millionths of a dollar; unknown when the price of a token is.
     pub cost: Option<u64>,
-    /// Whether part of it is an estimate, because a provider did not report it.
+    /// Whether part of the usage is estimated because a provider did not report it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
@@ -132,7 +132,7 @@ pub struct RecordedRound {
     /// How it ended; nothing while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RoundOutcome>,
-    /// What was put to the panel besides the topic.
+    /// The focus question of the round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<String>,
     /// The answers to earlier requests that it was given.
@@ -164,11 +164,11 @@ impl RecordedRound {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedSynthesis {
-    /// The last round that it covers.
+    /// Last round that the synthesis covers.
     pub number: u32,
     /// The take of that round.
     pub take: u32,
-    /// The turn.
+    /// Turn id.
     pub turn: RecordedTurn,
 }
 
@@ -192,7 +192,7 @@ pub struct Record {
     /// Why it is over, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_because: Option<String>,
-    /// When it began.
+    /// Start time.
     pub created_at: Timestamp,
     /// When something last happened.
     pub updated_at: Timestamp,

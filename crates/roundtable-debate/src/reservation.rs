@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use super::position::sentences;
 use super::record::{Record, RecordedRound};
 use super::{Level, Response, Stance};
@@ -10,6 +12,7 @@ use roundtable_core::context_request::Priority;
 /// A reason not to rely on a round. A round with one never has a high consensus level, and the
 /// recommendation is never to proceed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reservation {
     /// An agent did not answer.
     NoAnswer {
@@ -64,6 +67,13 @@ impl fmt::Display for Reservation {
     }
 }
 
+impl Serialize for Reservation {
+    /// As the sentence that people read.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl Record {
     /// The reasons not to rely on a round, worst first.
     pub(super) fn reservations(
@@ -73,11 +83,11 @@ impl Record {
     ) -> Vec<Reservation> {
         let name = |response: &Response| response.name.clone();
         let failed = responses.iter().filter_map(|response| {
-            let error = response.failure()?.to_owned();
+            let error = response.error.clone()?;
             Some(Reservation::NoAnswer { name: name(response), error })
         });
         let answered =
-            || responses.iter().filter(|one| one.outcome.is_some() && one.failure().is_none());
+            || responses.iter().filter(|one| one.outcome.is_some() && one.error.is_none());
         let empty = answered()
             .filter(|response| !response.position.has_content())
             .map(|response| Reservation::NoPosition { name: name(response) });

@@ -1,14 +1,15 @@
 //! The debate summed up.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::loose;
 use roundtable_core::prompt::OutputSchema;
 
-/// The debate summed up.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+/// Synthesis of a debate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Synthesis {
     /// Common ground.
     pub common_ground: Vec<String>,
@@ -16,16 +17,16 @@ pub struct Synthesis {
     pub key_differences: Vec<String>,
     /// How the positions moved over the rounds.
     pub evolution_summary: String,
-    /// What it comes to.
+    /// Conclusion of the debate.
     pub conclusion: String,
     /// What to do.
     pub recommendation: String,
-    /// How sure the one who summed up is, from 0 to 1.
+    /// Confidence of the synthesizer, from 0 to 1.
     pub confidence: Option<f64>,
 }
 
 impl Synthesis {
-    /// Reads what a model said. Words that are no data are the conclusion.
+    /// Reads the answer of a model. Text that is not data is the conclusion.
     pub fn read(text: &str) -> Self {
         let Some(Value::Object(map)) = loose::json(text) else {
             return Self { conclusion: text.trim().to_owned(), ..Self::default() };

@@ -3,9 +3,11 @@
 
 use std::fmt;
 
+use serde::{Serialize as _, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::record::Spent;
+use roundtable_core::document::{self, Usage};
 
 /// The largest amount of dollars that a file may claim.
 const MOST_DOLLARS: f64 = 1e9;
@@ -27,15 +29,22 @@ impl fmt::Display for Spent {
 /// Millionths of a dollar as an amount in dollars, with as many digits as a small amount needs.
 pub fn dollars(cost: u64) -> String {
     match cost {
-        1_000_000.. => format!("${:.2}", amount(cost)),
-        10_000.. => format!("${:.4}", amount(cost)),
-        _ => format!("${:.6}", amount(cost)),
+        1_000_000.. => format!("${:.2}", document::dollars(cost)),
+        10_000.. => format!("${:.4}", document::dollars(cost)),
+        _ => format!("${:.6}", document::dollars(cost)),
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "an amount that people read")]
-fn amount(cost: u64) -> f64 {
-    cost as f64 / 1e6
+impl From<Spent> for Usage {
+    fn from(spent: Spent) -> Self {
+        let Spent { calls, tokens, cost, estimated } = spent;
+        Self { calls, tokens, cost: cost.map(document::dollars), estimated }
+    }
+}
+
+/// Writes what was spent as [`Usage`]: for `serialize_with`.
+pub(super) fn usage<S: Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
+    Usage::from(*spent).serialize(serializer)
 }
 
 /// Writes all that was spent as `usage`, in dollars.
@@ -58,7 +67,7 @@ pub(super) fn inward(record: &mut Map<String, Value>) -> Result<(), String> {
     broken.map_or(Ok(()), Err)
 }
 
-fn rename(
+pub(super) fn rename(
     object: &mut Map<String, Value>,
     from: &str,
     to: &str,
@@ -82,7 +91,7 @@ fn each_turn(record: &mut Map<String, Value>, mut change: impl FnMut(&mut Map<St
 
 fn outside(mut spent: Value) -> Value {
     if let Some(cost) = spent.get("cost").and_then(Value::as_u64) {
-        spent["cost"] = json!(amount(cost));
+        spent["cost"] = json!(document::dollars(cost));
     }
     spent
 }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::permit::Slot;
-use crate::task::Letter;
+use crate::task::Envelope;
 
 /// Runs nested prompts on the session that its bus belongs to.
 pub(crate) struct EngineAdapter;
@@ -78,12 +78,12 @@ impl SessionReader for ViewReader {
 /// The way from a session's handlers to its task.
 pub(crate) struct SessionBus {
     session: SessionId,
-    task: mpsc::Sender<Letter>,
+    task: mpsc::Sender<Envelope>,
     slots: Mutex<HashMap<ToolCallId, Arc<Slot>>>,
 }
 
 impl SessionBus {
-    pub fn new(session: SessionId, task: mpsc::Sender<Letter>) -> Self {
+    pub fn new(session: SessionId, task: mpsc::Sender<Envelope>) -> Self {
         Self { session, task, slots: Mutex::default() }
     }
 
@@ -104,15 +104,15 @@ impl SessionBus {
     /// Has a report committed; an error says why it was refused.
     pub async fn commit(&self, report: Report) -> Result<(), EvaluateError> {
         let report = report.into();
-        self.ask(|reply| Letter::Commit { report, reply }).await?
+        self.ask(|reply| Envelope::Commit { report, reply }).await?
     }
 
     async fn ask<T>(
         &self,
-        letter: impl FnOnce(oneshot::Sender<T>) -> Letter,
+        envelope: impl FnOnce(oneshot::Sender<T>) -> Envelope,
     ) -> Result<T, EvaluateError> {
         let (reply, answer) = oneshot::channel();
-        self.task.send(letter(reply)).await.map_err(|_| EvaluateError::Stopping)?;
+        self.task.send(envelope(reply)).await.map_err(|_| EvaluateError::Stopping)?;
         answer.await.map_err(|_| EvaluateError::Stopping)
     }
 }
@@ -156,7 +156,7 @@ impl Bus for SessionBus {
         prompt: NestedPrompt,
     ) -> Result<Evaluation, EvaluateError> {
         let (tool_call, prompt) = (call.clone(), Box::new(prompt));
-        let asking = self.ask(|reply| Letter::Evaluate { tool_call, ordinal, prompt, reply });
+        let asking = self.ask(|reply| Envelope::Evaluate { tool_call, ordinal, prompt, reply });
         match self.slot(call) {
             Some(slot) => slot.while_waiting(asking).await?,
             None => asking.await?,

@@ -18,7 +18,7 @@ pub struct Config {
     pub sweep_every: Duration,
     /// How often a subscriber looks at the log when no bell rings.
     pub poll_every: Duration,
-    /// How many letters may wait at a session's door.
+    /// How many envelopes may wait at a session's door.
     pub mailbox: usize,
     /// How long a job of a program may take.
     pub job_within: Duration,

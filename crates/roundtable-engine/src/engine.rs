@@ -1,4 +1,4 @@
-//! The engine: loads sessions on demand, hands them their letters, stops in an orderly way.
+//! The engine: loads sessions on demand, hands them their envelopes, stops in an orderly way.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,11 +21,11 @@ use crate::parts::Parts;
 use crate::scheduler::{self, Wake};
 use crate::speech::Speeches;
 use crate::subscribe::Subscription;
-use crate::task::{Letter, SessionTask};
+use crate::task::{Envelope, SessionTask};
 
 struct Inner {
     parts: Parts,
-    sessions: Mutex<HashMap<SessionId, mpsc::Sender<Letter>>>,
+    sessions: Mutex<HashMap<SessionId, mpsc::Sender<Envelope>>>,
     speeches: Speeches,
     /// Sessions that could not be loaded because the store was out of reach.
     missed: Mutex<BTreeSet<SessionId>>,
@@ -203,7 +203,7 @@ impl Engine {
         let mailbox = self.sessions().get(session).cloned();
         if let Some(mailbox) = mailbox {
             // One that is gone already has nothing to forget.
-            let _ = mailbox.send(Letter::Discard).await;
+            let _ = mailbox.send(Envelope::Discard).await;
         }
     }
 
@@ -278,14 +278,14 @@ impl Engine {
     pub(crate) async fn send(
         &self,
         session: &SessionId,
-        mut letter: Letter,
+        mut envelope: Envelope,
     ) -> Result<(), EngineError> {
         // A session may leave memory between looking it up and writing to it; then it is loaded again.
         loop {
             let mailbox = self.mailbox(session)?;
-            match mailbox.send(letter).await {
+            match mailbox.send(envelope).await {
                 Ok(()) => return Ok(()),
-                Err(back) => letter = back.0,
+                Err(back) => envelope = back.0,
             }
         }
     }
@@ -294,11 +294,11 @@ impl Engine {
     pub(crate) fn wake(&self, session: &SessionId) {
         if let Ok(mailbox) = self.mailbox(session) {
             // A full mailbox has the session awake anyway, and then it looks at the time itself.
-            let _ = mailbox.try_send(Letter::Wake);
+            let _ = mailbox.try_send(Envelope::Wake);
         }
     }
 
-    fn mailbox(&self, session: &SessionId) -> Result<mpsc::Sender<Letter>, EngineError> {
+    fn mailbox(&self, session: &SessionId) -> Result<mpsc::Sender<Envelope>, EngineError> {
         let mut sessions = self.sessions();
         if let Some(mailbox) = sessions.get(session).filter(|mailbox| !mailbox.is_closed()) {
             return Ok(mailbox.clone());
@@ -306,18 +306,18 @@ impl Engine {
         if self.0.draining.is_cancelled() {
             return Err(EngineError::Stopping);
         }
-        let (mailbox, letters) = mpsc::channel(self.0.parts.config.mailbox);
+        let (mailbox, envelopes) = mpsc::channel(self.0.parts.config.mailbox);
         sessions.insert(session.clone(), mailbox.clone());
         // Boxed, because it is large and would be moved several times on its way into a task.
-        self.0.tasks.spawn(Box::pin(SessionTask::run(self.clone(), session.clone(), letters)));
+        self.0.tasks.spawn(Box::pin(SessionTask::run(self.clone(), session.clone(), envelopes)));
         Ok(mailbox)
     }
 
     /// Lets a session go that nobody is writing to. Senders exist only while they are used, so
-    /// one left in the map means that there is no letter on its way.
-    pub(crate) fn retire(&self, session: &SessionId, letters: &mpsc::Receiver<Letter>) -> bool {
+    /// one left in the map means that there is no envelope on its way.
+    pub(crate) fn retire(&self, session: &SessionId, envelopes: &mpsc::Receiver<Envelope>) -> bool {
         let mut sessions = self.sessions();
-        let quiet = letters.is_empty() && letters.sender_strong_count() <= 1;
+        let quiet = envelopes.is_empty() && envelopes.sender_strong_count() <= 1;
         if quiet {
             sessions.remove(session);
         }
@@ -361,7 +361,7 @@ impl Engine {
         self.0.missed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Letter>>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Envelope>>> {
         self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

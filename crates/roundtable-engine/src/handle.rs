@@ -11,14 +11,14 @@ use roundtable_core::input::{Command, Say};
 use roundtable_core::prompt::RenderedPrompt;
 use roundtable_core::session::Session;
 use roundtable_core::{Keep, Live, Reject};
-use roundtable_ports::{CommandKey, LeaseError, Posted, Receipt};
+use roundtable_ports::{CommandKey, LeaseError, PostedCommand, Receipt};
 use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::inbox;
 use crate::subscribe::{Delta, Subscription};
-use crate::task::{Letter, Reply, read, read_all};
+use crate::task::{Envelope, Reply, read, read_all};
 
 /// How long a session's task may take to say what its state is. One that waits for the store does not
 /// answer; then the log is read, which never waits for a writer.
@@ -74,7 +74,7 @@ impl SessionHandle {
                     || CommandId::new(&self.engine.parts().ids.fresh()).map_err(Reject::from);
                 let CommandKey { id, digest } =
                     key.map_or_else(|| fresh().map(CommandKey::from), Ok)?;
-                let posted = Posted { id, session: self.session.clone(), command, digest };
+                let posted = PostedCommand { id, session: self.session.clone(), command, digest };
                 inbox::send(&self.engine, posted).await
             }
             Err(refused @ EngineError::Reject(_)) => {
@@ -114,8 +114,8 @@ impl SessionHandle {
         let message_id = say.context.message_id().to_owned();
         let reply = Reply::RoundOver { message_id, committed: committed.clone(), reply };
         let command = Arc::new(Command::Say(say));
-        let letter = Letter::Command { command: command.clone(), key: None, reply };
-        self.engine.send(&self.session, letter).await?;
+        let envelope = Envelope::Command { command: command.clone(), key: None, reply };
+        self.engine.send(&self.session, envelope).await?;
         match (answer.await, committed.get()) {
             (
                 Ok(Err(EngineError::Lease(LeaseError::Held { .. } | LeaseError::Parked { .. }))),
@@ -180,7 +180,7 @@ impl SessionHandle {
     ) -> Result<Receipt, EngineError> {
         let (reply, answer) = oneshot::channel();
         let (command, reply) = (Arc::new(command), Reply::Committed(reply));
-        self.engine.send(&self.session, Letter::Command { command, key, reply }).await?;
+        self.engine.send(&self.session, Envelope::Command { command, key, reply }).await?;
         answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
     }
 
@@ -225,7 +225,7 @@ impl SessionHandle {
             drop(reply.send(live.map(look)));
         });
         let asked = async {
-            self.engine.send(&self.session, Letter::Look(look)).await?;
+            self.engine.send(&self.session, Envelope::Look(look)).await?;
             answer.await.unwrap_or_else(|_| Err(self.engine.why_gone()))
         };
         match tokio::time::timeout(ANSWERS_WITHIN, asked).await {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::{StreamExt as _, stream};
 use roundtable_core::Reject;
 use roundtable_core::id::{CommandId, SessionId};
-use roundtable_ports::{Answered, CommandKey, LeaseError, LogError, Posted, Receipt};
+use roundtable_ports::{Answered, CommandKey, LeaseError, LogError, PostedCommand, Receipt};
 use tokio::time::MissedTickBehavior;
 
 use crate::engine::Engine;
@@ -28,15 +28,15 @@ enum Progress {
 
 /// The commands that this engine has taken on, and how many lists were begun.
 #[derive(Default)]
-struct Taken {
+struct PendingCommands {
     progress: HashMap<Key, Progress>,
     lists: u64,
 }
 
-impl Taken {
+impl PendingCommands {
     /// Those of the latest list that nobody has taken on yet.
-    fn take(&mut self, mut listed: Vec<Posted>) -> Vec<Posted> {
-        let key = |posted: &Posted| (posted.session.clone(), posted.id.clone());
+    fn take(&mut self, mut listed: Vec<PostedCommand>) -> Vec<PostedCommand> {
+        let key = |posted: &PostedCommand| (posted.session.clone(), posted.id.clone());
         let (progress, latest) = (&mut self.progress, self.lists);
         progress.retain(|_, progress| match progress {
             Progress::Underway => true,
@@ -55,9 +55,9 @@ impl Taken {
     }
 }
 
-type Shared = Arc<Mutex<Taken>>;
+type Shared = Arc<Mutex<PendingCommands>>;
 
-fn lock(taken: &Shared) -> MutexGuard<'_, Taken> {
+fn lock(taken: &Shared) -> MutexGuard<'_, PendingCommands> {
     taken.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -84,8 +84,8 @@ pub(crate) async fn drain(engine: Engine) {
     }
 }
 
-async fn carry_out(engine: Engine, posted: Posted, taken: Shared) {
-    let Posted { id, session, command, digest } = posted;
+async fn carry_out(engine: Engine, posted: PostedCommand, taken: Shared) {
+    let PostedCommand { id, session, command, digest } = posted;
     let key = CommandKey { id: id.clone(), digest };
     let done = engine.session(&session).command_here(command, Some(key)).await;
     // What could not be done here is left for whoever owns the session by then.
@@ -121,7 +121,7 @@ fn answer(done: Result<Receipt, EngineError>) -> Option<Answered> {
 
 /// Leaves a command for the process that owns its session, and waits for the answer. If that
 /// process goes away first, the session can be had here.
-pub(crate) async fn send(engine: &Engine, posted: Posted) -> Result<Receipt, EngineError> {
+pub(crate) async fn send(engine: &Engine, posted: PostedCommand) -> Result<Receipt, EngineError> {
     let store = &engine.parts().store;
     // An answer that a process left behind may be older than what was done since.
     if let Some(done) = store.log.find_command(&posted.session, &posted.id).await? {
@@ -172,15 +172,15 @@ pub(crate) async fn withdraw(engine: &Engine, session: &SessionId, id: &CommandI
     let _ = inbox.take_answer(session, id).await;
 }
 
-async fn leave(engine: &Engine, posted: &Posted) -> Result<(), EngineError> {
+async fn leave(engine: &Engine, posted: &PostedCommand) -> Result<(), EngineError> {
     match engine.parts().store.inbox.post(posted).await {
         Err(LogError::Duplicate { id }) => Err(EngineError::CommandReused { id }),
         done => Ok(done?),
     }
 }
 
-fn received(answer: Answered, posted: Posted) -> Result<Receipt, EngineError> {
-    let Posted { id, session, .. } = posted;
+fn received(answer: Answered, posted: PostedCommand) -> Result<Receipt, EngineError> {
+    let PostedCommand { id, session, .. } = posted;
     match answer {
         Answered::Done(receipt) => Ok(receipt),
         Answered::Rejected(reject) => Err(reject.into()),

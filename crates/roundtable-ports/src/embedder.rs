@@ -38,6 +38,7 @@ impl fmt::Display for Space {
 
 /// Why texts have no vectors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EmbedderError {
     /// The embedder has too much to do, or is out of reach.
     #[error("the embedder is unavailable: {0}")]

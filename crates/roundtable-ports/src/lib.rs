@@ -22,9 +22,9 @@ pub use roundtable_core::prompt::OutputSchema;
 pub use store::{
     Allowances, Answered, Batch, Bell, CRASH_LIMIT, CRASH_WINDOW, CommandKey, CommandRecord, Crash,
     Crashes, Directory, Drafts, FoundMessage, FoundVector, Holdings, Inbox, LeaseError, Leases,
-    Listed, LogError, MessageFilter, MessageKey, MessageSearch, MessageText, MessageVector,
-    NewVector, Owner, Ownership, Posted, Quotas, Receipt, Rings, SearchViewer, Selection,
-    SessionLog, Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
+    LogError, MessageFilter, MessageKey, MessageSearch, MessageText, MessageVector, NewVector,
+    Owner, Ownership, PostedCommand, Quotas, Receipt, Rings, SearchViewer, Selection,
+    SessionListing, SessionLog, Snapshot, Store, VectorScope, VectorSearch, Vectors, VectorsError,
 };
 pub use tool::{DynTool, Tool, ToolError, ToolSpec};
 pub use tool_context::{

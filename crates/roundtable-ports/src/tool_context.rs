@@ -30,6 +30,7 @@ pub struct Evaluation {
 
 /// Why a nested prompt was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EvaluateError {
     /// The prompt has no text.
     #[error(transparent)]

@@ -37,7 +37,7 @@ enum Callers {
 
 /// What replacing tokens came to. One that names someone else now is counted as both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Replaced {
+pub struct TokenChanges {
     /// How many can be used that could not be used before.
     pub added: usize,
     /// How many cannot be used any more.
@@ -64,8 +64,8 @@ impl From<Tokens> for Access {
 impl Access {
     /// From now on these tokens count and no others. A server that asked for one never stops asking:
     /// with none left, nobody is let in.
-    pub fn replace(&self, tokens: Tokens) -> Replaced {
-        let mut replaced = Replaced { added: 0, revoked: 0, left: tokens.count() };
+    pub fn replace(&self, tokens: Tokens) -> TokenChanges {
+        let mut replaced = TokenChanges { added: 0, revoked: 0, left: tokens.count() };
         self.0.send_if_modified(|callers| {
             match callers {
                 // Nothing was asked for, and nothing is.
@@ -160,14 +160,14 @@ fn guarded(body: Body, mut pass: Pass) -> Body {
         return body;
     }
     let revoked = async move { pass.revoked().await }.boxed();
-    Body::new(Guarded { body, revoked, stage: Stage::Sending })
+    Body::new(GuardedBody { body, revoked, stage: Stage::Sending })
 }
 
 /// How long a body has to say why it ends. It hears of that as the guard does, but not at the same
 /// moment.
 const LAST_WORD: Duration = Duration::from_millis(200);
 
-struct Guarded {
+struct GuardedBody {
     body: Body,
     revoked: BoxFuture<'static, ()>,
     stage: Stage,
@@ -180,7 +180,7 @@ enum Stage {
     Over,
 }
 
-impl HttpBody for Guarded {
+impl HttpBody for GuardedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -250,7 +250,7 @@ mod tests {
         let (mut ann, mut bob) = (admit(&access, ANN).unwrap(), admit(&access, BOB).unwrap());
         assert!(!is_out(&mut ann) && !is_out(&mut bob));
         let replaced = access.replace(tokens(&[(BOB, "bob"), ("cccccccccccccccc", "cy")]));
-        assert_eq!(replaced, Replaced { added: 1, revoked: 1, left: 2 });
+        assert_eq!(replaced, TokenChanges { added: 1, revoked: 1, left: 2 });
         assert!(is_out(&mut ann) && !is_out(&mut bob));
         assert!(admit(&access, ANN).is_none() && admit(&access, BOB).is_some());
     }
@@ -260,7 +260,7 @@ mod tests {
         let access = Access::from(tokens(&[(ANN, "ann")]));
         let mut ann = admit(&access, ANN).unwrap();
         let replaced = access.replace(tokens(&[(ANN, "amy")]));
-        assert_eq!(replaced, Replaced { added: 1, revoked: 1, left: 1 });
+        assert_eq!(replaced, TokenChanges { added: 1, revoked: 1, left: 1 });
         assert!(is_out(&mut ann));
         assert_eq!(admit(&access, ANN).unwrap().principal.actor, "amy");
     }
@@ -269,7 +269,10 @@ mod tests {
     fn s04_without_any_token_left_nobody_is_let_in() {
         let access = Access::from(tokens(&[(ANN, "ann")]));
         let mut ann = admit(&access, ANN).unwrap();
-        assert_eq!(access.replace(Tokens::default()), Replaced { added: 0, revoked: 1, left: 0 });
+        assert_eq!(
+            access.replace(Tokens::default()),
+            TokenChanges { added: 0, revoked: 1, left: 0 }
+        );
         assert!(is_out(&mut ann) && !access.is_open());
         assert!(admit(&access, ANN).is_none() && access.admit(&HeaderMap::new()).is_err());
     }

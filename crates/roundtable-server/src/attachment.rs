@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use roundtable::core::event::{Accepted, Body, Event, Seq, SessionEvent};
+use roundtable::core::event::{AcceptedInput, Body, Event, Seq, SessionEvent};
 use roundtable::core::id::SessionId;
 use roundtable::core::message::Attachment;
 use schemars::JsonSchema;
@@ -67,7 +67,7 @@ pub(crate) fn list(event: &Event) -> Vec<AttachmentEntry> {
     input.attachments().enumerate().map(entry).collect()
 }
 
-fn input(event: &Event) -> Option<&Accepted> {
+fn input(event: &Event) -> Option<&AcceptedInput> {
     match &event.body {
         Body::Session(
             SessionEvent::SessionInputAccepted(input) | SessionEvent::SessionInputEdited(input),

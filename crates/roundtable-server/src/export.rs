@@ -24,8 +24,7 @@ const INLINE: usize = 1024 * 1024;
 /// An exported debate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Exported {
-    #[schemars(with = "String")]
+pub(crate) struct ExportAnswer {
     pub session_id: SessionId,
     pub format: Format,
     /// Markdown text, or an object.
@@ -43,7 +42,7 @@ pub(crate) struct Export {
 impl Export {
     /// As one value, for callers that cannot read a stream. It has to be small enough to be held
     /// several times.
-    pub fn inline(self) -> Result<Exported, Problem> {
+    pub fn inline(self) -> Result<ExportAnswer, Problem> {
         let Self { session, format, text, place: _place } = self;
         if text.len() > INLINE {
             let bytes = text.len();
@@ -57,11 +56,11 @@ impl Export {
             Format::Markdown => Value::String(text),
             Format::Json => serde_json::from_str(&text).unwrap_or_default(),
         };
-        Ok(Exported { session_id: session, format, content })
+        Ok(ExportAnswer { session_id: session, format, content })
     }
 }
 
-/// The same JSON as `Exported`, in pieces.
+/// The same JSON as `ExportAnswer`, in pieces.
 impl IntoResponse for Export {
     fn into_response(self) -> Response {
         let Self { session, format, text, place } = self;

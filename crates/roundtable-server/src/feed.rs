@@ -22,7 +22,7 @@ use crate::access::Pass;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::quota::Stream;
-use crate::sessions::Authorized;
+use crate::sessions::{Action, Authorized};
 
 /// A place in a session's log, as a reader names it: `ses_…:12`. The session is part of it, so that
 /// a place in another one is not taken for a place in this.
@@ -137,6 +137,16 @@ pub(crate) struct Feed {
     _stream: Stream,
     /// One of the places that readers have.
     _seat: OwnedSemaphorePermit,
+}
+
+/// The session that a reader names: the one way to a session besides `Operation::call`, for those
+/// whose answer is a stream.
+pub(crate) async fn authorize(
+    app: &App,
+    pass: &Pass,
+    session: &str,
+) -> Result<Authorized<SessionId>, Problem> {
+    app.sessions.authorize(pass.principal(), Action::Read, session).await
 }
 
 impl Feed {
@@ -279,8 +289,6 @@ mod tests {
     use roundtable_testing::PausedClock;
 
     use super::*;
-    use crate::auth::Principal;
-    use crate::sessions::Action;
 
     #[test]
     fn f23_a_place_is_one_or_it_is_refused() {
@@ -316,10 +324,8 @@ mod tests {
         let session = engine.chat("x").agent("Ann").open().await.unwrap();
         session.ask("Go.").await.unwrap();
         let app = App::of(engine.clone());
-        let caller = Principal::local();
-        let id =
-            app.sessions.authorize(&caller, Action::Read, session.id().as_str()).await.unwrap();
         let pass = app.access.admit(&http::HeaderMap::new()).unwrap();
+        let id = authorize(&app, &pass, session.id().as_str()).await.unwrap();
         (Feed::open(&app, pass, &id, None).await.unwrap().unwrap(), session, engine)
     }
 

@@ -11,15 +11,21 @@ use roundtable::core::message::{Message, Role};
 use roundtable::core::prompt::RenderedPrompt;
 use roundtable::debate::Debate;
 use roundtable::ports::{Model, ModelError, ModelRequest, ModelStream};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// A turn that waits for the caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A turn that the caller's own model has to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Turn")]
 pub(crate) struct HostTurn {
-    pub token: IterationId,
-    pub agent: AgentId,
+    /// Send it together with contribution.
+    pub turn_token: IterationId,
+    pub agent_id: AgentId,
     pub agent_name: String,
+    /// The complete prompt of the agent. Answer it as that agent, not as yourself.
     pub prompt: String,
 }
 
@@ -36,14 +42,14 @@ pub(crate) async fn find(debate: &Debate) -> Result<Option<HostTurn>, Problem> {
     let Some(prompt) = session.prompt(&turn.id).await? else { return Ok(None) };
     let agent = state.find_agent(&turn.agent);
     Ok(Some(HostTurn {
-        token: iteration.id.clone(),
-        agent: turn.agent.clone(),
+        turn_token: iteration.id.clone(),
+        agent_id: turn.agent.clone(),
         agent_name: agent.map(|agent| agent.name.clone()).unwrap_or_default(),
         prompt: text(&prompt),
     }))
 }
 
-/// The model of whoever calls, to be registered with the engine as [`HOST`].
+/// The caller's own model, to be registered with the engine as [`HOST`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostModel;
 

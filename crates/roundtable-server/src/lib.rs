@@ -52,10 +52,9 @@ mod sse;
 mod wire;
 mod ws;
 
-pub use access::{Access, Replaced};
+pub use access::{Access, TokenChanges};
 pub use app::{Approvals, Limits, SocketLimits};
 pub use auth::{Principal, Tokens};
-pub use debate::{report, usage};
 pub use host::{HOST, HostModel};
 pub use mcp::{serve_pipes, serve_stdio};
 pub use operation::{Does, OperationInfo, Transport};

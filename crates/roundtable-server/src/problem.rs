@@ -8,6 +8,7 @@ use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use roundtable::Error;
 use roundtable::core::context_request::ContextRequest as Request;
+use roundtable::core::document::ContextRequest;
 use roundtable::core::{Reject, required_context};
 use roundtable::driver::EngineError;
 use roundtable::ports::{LeaseError, LogError};
@@ -17,7 +18,6 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::debate::Caller;
-use crate::wire::ContextRequest;
 
 /// After how many seconds something that is busy is worth another try.
 const SOON: HeaderValue = HeaderValue::from_static("1");
@@ -240,7 +240,7 @@ impl From<Reject> for Problem {
         match reject {
             Reject::NotFound { session } => Self::no_session(session.as_str()),
             Reject::ContextRequired { missing } => {
-                let listed: Vec<_> = missing.iter().map(ContextRequest::of).collect();
+                let listed: Vec<_> = missing.iter().map(ContextRequest::from).collect();
                 let problem = of(StatusCode::CONFLICT, "context_required");
                 Self { missing, ..problem.with("contextRequests", json!(listed)) }
             }

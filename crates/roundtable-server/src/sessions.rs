@@ -1,5 +1,6 @@
 //! The sessions, as callers may use them. The engine is not reached in any other way: who wants a
-//! session needs an [`Authorized`] id, and only [`Sessions::authorize`] makes one.
+//! session needs an [`Authorized`] id. `Operation::call` gets one from [`Sessions::authorize`]; those who
+//! read a feed by hand get one from [`crate::feed::authorize`].
 
 mod chat;
 mod completion;
@@ -7,20 +8,15 @@ mod debate;
 
 pub(crate) use chat::NewConversation;
 
-use axum::extract::{FromRequestParts, RawPathParams};
-use http::Method;
-use http::request::Parts;
 use roundtable::core::event::Origin;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
-use roundtable::ports::{Clock, CommandKey, Listed, Quotas, Receipt, Selection};
+use roundtable::ports::{Clock, CommandKey, Quotas, Selection, SessionListing};
 use roundtable::search::{Search, SearchPage};
 use roundtable::{Engine, Session};
 
-use crate::app::App;
 use crate::auth::Principal;
 use crate::key::Key;
-use crate::operation::SESSION;
 use crate::problem::Problem;
 
 /// What someone wants to do with a session.
@@ -36,7 +32,7 @@ pub(crate) enum Action {
 #[derive(Debug, Clone)]
 pub(crate) struct Authorized<T> {
     id: T,
-    listed: Listed,
+    listed: SessionListing,
 }
 
 impl Authorized<SessionId> {
@@ -46,27 +42,8 @@ impl Authorized<SessionId> {
     }
 
     /// The session, as lists show it, at the time when it was looked up.
-    pub fn listed(&self) -> &Listed {
+    pub fn listed(&self) -> &SessionListing {
         &self.listed
-    }
-}
-
-/// The session that a path names, for whoever calls: before a handler runs, and before a body is
-/// read.
-impl FromRequestParts<App> for Authorized<SessionId> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let params = RawPathParams::from_request_parts(parts, app).await;
-        let params = params.map_err(|_| Problem::no_session(""))?;
-        let named = params.iter().find(|(name, _)| *name == SESSION).map(|(_, id)| id);
-        let action = if parts.method == Method::GET { Action::Read } else { Action::Change };
-        // A route that does not ask who calls has no session, either.
-        let principal = parts.extensions.get::<Principal>();
-        let (Some(principal), Some(id)) = (principal, named) else {
-            return Err(Problem::no_session(""));
-        };
-        app.sessions.authorize(principal, action, id).await
     }
 }
 
@@ -132,18 +109,28 @@ impl Sessions {
         }
     }
 
-    /// Opens a session as a copy of another one's past.
+    /// Opens a session as a copy of another one's past: the caller's, as that one is.
     pub async fn fork(
         &self,
-        id: &SessionId,
+        principal: &Principal,
+        id: SessionId,
         origin: Origin,
         key: Option<CommandKey>,
-    ) -> Result<Receipt, roundtable::Error> {
-        let (session, command) = (self.engine.session(id), Command::Fork { origin, agents: None });
+    ) -> Result<Authorized<SessionId>, Problem> {
+        let (session, command) = (self.engine.session(&id), Command::Fork { origin, agents: None });
         match key {
-            Some(key) => session.command_keyed(command, key).await,
-            None => session.command(command).await,
-        }
+            Some(key) => session.command_keyed(command, key).await?,
+            None => session.command(command).await?,
+        };
+        let missing = Problem::no_session(id.as_str());
+        self.find_own(principal, Action::Read, id).await?.ok_or(missing)
+    }
+
+    /// The session that a page of a list ended with, if it is one of the caller's.
+    pub async fn find_cursor(&self, principal: &Principal, cursor: &str) -> Option<SessionId> {
+        let id = chat::resolve(principal, cursor)?;
+        let own = self.find_own(principal, Action::Read, id).await.ok()?;
+        own.map(|own| own.id)
     }
 
     /// Deletes a session for good.
@@ -157,7 +144,7 @@ impl Sessions {
         principal: &Principal,
         selection: Selection,
         most: usize,
-    ) -> Result<Vec<Listed>, Problem> {
+    ) -> Result<Vec<SessionListing>, Problem> {
         let selection = Selection { tenant: Some(principal.tenant.clone()), ..selection };
         Ok(self.engine.select(&selection, most).await?)
     }
@@ -183,7 +170,7 @@ impl Sessions {
 }
 
 /// Whoever is of a session's tenant may read and change it.
-fn may(principal: &Principal, action: Action, listed: &Listed) -> bool {
+fn may(principal: &Principal, action: Action, listed: &SessionListing) -> bool {
     match action {
         Action::Read | Action::Change => listed.summary.tenant == principal.tenant,
     }

@@ -2,7 +2,7 @@
 //! each question has several wordings of one view, and views that go elsewhere.
 
 use roundtable_core::id::AgentId;
-use roundtable_debate::{Measure, Measured, Stance};
+use roundtable_debate::{Measure, PositionVector, Stance};
 use roundtable_ports::Embedder;
 use serde::Deserialize;
 
@@ -72,14 +72,19 @@ impl Question {
         before: &[(Option<Stance>, &str)],
     ) -> Measure {
         let said = now.iter().chain(before).map(|(_, words)| *words);
-        let text = |words: &str| Measured::text(&self.topic, words);
+        let text = |words: &str| PositionVector::text(&self.topic, words);
         let texts: Vec<String> = std::iter::once("").chain(said).map(text).collect();
         let mut vectors = embedder.embed(&texts).await.expect("vectors").into_iter();
         let question = vectors.next().expect("the question's");
-        let mut measured = |said: &[(Option<Stance>, &str)]| -> Vec<Measured> {
+        let mut measured = |said: &[(Option<Stance>, &str)]| -> Vec<PositionVector> {
             let agent = |seat: usize| AgentId::new(&format!("a{seat}")).expect("an id");
             let one = |(seat, (stance, _)): (usize, &(Option<Stance>, &str))| {
-                Measured::new(agent(seat), *stance, vectors.next().expect("one each"), &question)
+                PositionVector::new(
+                    agent(seat),
+                    *stance,
+                    vectors.next().expect("one each"),
+                    &question,
+                )
             };
             said.iter().enumerate().map(one).collect()
         };

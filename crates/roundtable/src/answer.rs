@@ -13,6 +13,7 @@ use crate::session::Session;
 
 /// What an agent came to in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
     /// Who.
     pub agent: AgentId,
@@ -24,6 +25,7 @@ pub struct Answer {
 
 /// What a round came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RoundReport {
     /// The round's number.
     pub number: u32,

@@ -15,7 +15,7 @@ use roundtable_core::turn::Context;
 use roundtable_core::{Keep, Live, Reject};
 use roundtable_debate::Record;
 use roundtable_engine::{EngineError, SystemClock, UuidIds};
-use roundtable_ports::{Embedder, Ids as _, Listed, LogError, Store};
+use roundtable_ports::{Embedder, Ids as _, LogError, SessionListing, Store};
 
 pub use verify::{Damage, Verification};
 
@@ -67,7 +67,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`crate::Error`] when they cannot be read.
-    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<SessionListing>> {
         Ok(self.store.list(limit).await.map_err(EngineError::from)?)
     }
 
@@ -75,7 +75,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`crate::Error`] when they cannot be read.
-    pub async fn starting(&self, start: &str, most: usize) -> Result<Vec<Listed>> {
+    pub async fn starting(&self, start: &str, most: usize) -> Result<Vec<SessionListing>> {
         let start = start.strip_prefix("ses_").unwrap_or(start);
         let found = self.store.starting(&format!("ses_{start}"), most).await;
         Ok(found.map_err(EngineError::from)?)
@@ -110,7 +110,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`crate::Error`] when it cannot be read.
-    pub async fn find(&self, session: &SessionId) -> Result<Option<Listed>> {
+    pub async fn find(&self, session: &SessionId) -> Result<Option<SessionListing>> {
         Ok(self.store.find(session).await.map_err(EngineError::from)?)
     }
 

@@ -32,7 +32,7 @@ pub struct Builder {
     #[cfg(feature = "sqlite")]
     directory: Option<PathBuf>,
     /// In the order in which they were registered: the first one is the default.
-    models: Vec<Registered>,
+    models: Vec<ModelSource>,
     #[cfg(feature = "vendors")]
     catalog: Option<Catalog>,
     #[cfg(feature = "vendors")]
@@ -48,7 +48,7 @@ pub struct Builder {
 }
 
 /// A model to be registered.
-enum Registered {
+enum ModelSource {
     #[cfg(feature = "vendors")]
     Vendor(Box<VendorModel>),
     Custom(String, Arc<dyn Model>),
@@ -104,7 +104,7 @@ impl Builder {
     #[cfg(feature = "vendors")]
     #[must_use]
     pub fn model(mut self, model: impl Into<VendorModel>) -> Self {
-        self.models.push(Registered::Vendor(Box::new(model.into())));
+        self.models.push(ModelSource::Vendor(Box::new(model.into())));
         self
     }
 
@@ -112,7 +112,7 @@ impl Builder {
     /// the default.
     #[must_use]
     pub fn custom_model(mut self, name: &str, model: impl Model + 'static) -> Self {
-        self.models.push(Registered::Custom(name.to_owned(), Arc::new(model)));
+        self.models.push(ModelSource::Custom(name.to_owned(), Arc::new(model)));
         self
     }
 
@@ -290,9 +290,9 @@ impl Builder {
         let mut models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
         for model in registered {
             let (name, model): (String, Arc<dyn Model>) = match model {
-                Registered::Custom(name, model) => (name, model),
+                ModelSource::Custom(name, model) => (name, model),
                 #[cfg(feature = "vendors")]
-                Registered::Vendor(model) => self.build_vendor(*model)?,
+                ModelSource::Vendor(model) => self.build_vendor(*model)?,
             };
             if models.is_empty() {
                 self.defaults.model.clone_from(&name);
@@ -304,10 +304,10 @@ impl Builder {
 
     /// Without a registered model, the vendor whose key is in the environment answers.
     #[cfg(feature = "vendors")]
-    fn with_available(&mut self, mut registered: Vec<Registered>) -> Result<Vec<Registered>> {
+    fn with_available(&mut self, mut registered: Vec<ModelSource>) -> Result<Vec<ModelSource>> {
         if let Some(environment) = self.environment.as_ref().filter(|_| registered.is_empty()) {
             let reference = known(&mut self.catalog)?.available_model(environment)?;
-            registered.push(Registered::Vendor(Box::new(reference.into())));
+            registered.push(ModelSource::Vendor(Box::new(reference.into())));
         }
         Ok(registered)
     }

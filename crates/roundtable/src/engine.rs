@@ -12,7 +12,7 @@ use roundtable_core::id::{ParseIdError, SessionId};
 use roundtable_core::input::Command;
 use roundtable_debate::{Debate as Program, Record};
 use roundtable_engine::CutCall;
-use roundtable_ports::{Embedder, Listed, Selection};
+use roundtable_ports::{Embedder, Selection, SessionListing};
 
 use crate::builder::Builder;
 use crate::chat::ChatBuilder;
@@ -141,7 +141,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn sessions(&self, limit: usize) -> Result<Vec<Listed>> {
+    pub async fn sessions(&self, limit: usize) -> Result<Vec<SessionListing>> {
         let listed = self.driver.parts().store.directory.list(limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
@@ -150,7 +150,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>> {
+    pub async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<SessionListing>> {
         let listed = self.driver.parts().store.directory.select(selection, limit).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }
@@ -159,7 +159,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`crate::Error`] when the store cannot be read.
-    pub async fn find(&self, session: &SessionId) -> Result<Option<Listed>> {
+    pub async fn find(&self, session: &SessionId) -> Result<Option<SessionListing>> {
         let listed = self.driver.parts().store.directory.find(session).await;
         Ok(listed.map_err(roundtable_engine::EngineError::from)?)
     }

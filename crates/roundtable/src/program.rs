@@ -2,7 +2,7 @@
 //! the jobs that compute something for it. `docs/guides/programs.md` builds one step by step.
 
 pub use roundtable_core::Reject;
-pub use roundtable_core::event::{Accepted, Opening, TurnOutcome};
+pub use roundtable_core::event::{AcceptedInput, Opening, TurnOutcome};
 pub use roundtable_core::id::AgentId;
 pub use roundtable_core::job::JobOutcome;
 pub use roundtable_core::program::{

@@ -100,7 +100,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn say_with_images(&self, text: &str, images: Vec<Image>) -> Result<Receipt> {
-        let said = Said { text: Some(text), images, results: Vec::new() };
+        let said = NewInput { text: Some(text), images, results: Vec::new() };
         self.send_said(said).await
     }
 
@@ -109,7 +109,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused; then nothing changed.
     pub async fn continue_round(&self) -> Result<Receipt> {
-        self.send_said(Said::default()).await
+        self.send_said(NewInput::default()).await
     }
 
     /// Says something and waits for the answers, or for a question that has to be answered first.
@@ -125,7 +125,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when it is refused, or the log cannot be read.
     pub async fn ask_with_images(&self, text: &str, images: Vec<Image>) -> Result<RoundReport> {
-        let said = Said { text: Some(text), images, results: Vec::new() };
+        let said = NewInput { text: Some(text), images, results: Vec::new() };
         self.send_and_collect(said).await
     }
 
@@ -134,7 +134,7 @@ impl Session {
     /// # Errors
     /// [`crate::Error`] when required requests are left unanswered, or the log cannot be read.
     pub async fn continue_with(&self, results: Vec<ContextResult>) -> Result<RoundReport> {
-        self.send_and_collect(Said { results, ..Said::default() }).await
+        self.send_and_collect(NewInput { results, ..NewInput::default() }).await
     }
 
     /// Answers context requests.
@@ -381,28 +381,28 @@ impl Session {
         Ok(Origin { session: self.id().clone(), seq: self.handle.state().await?.head })
     }
 
-    async fn send_said(&self, said: Said<'_>) -> Result<Receipt> {
+    async fn send_said(&self, said: NewInput<'_>) -> Result<Receipt> {
         Ok(self.handle.command(Command::Say(self.message(said)?), None).await?)
     }
 
-    async fn send_and_collect(&self, said: Said<'_>) -> Result<RoundReport> {
+    async fn send_and_collect(&self, said: NewInput<'_>) -> Result<RoundReport> {
         let say = self.message(said)?;
         let message_id = say.context.message_id().to_owned();
         self.handle.say_through(say).await?;
         collect(self, &message_id).await
     }
 
-    fn message(&self, said: Said<'_>) -> Result<Say> {
+    fn message(&self, said: NewInput<'_>) -> Result<Say> {
         let message_id = format!("msg_{}", self.handle.engine().parts().ids.fresh());
         let context = MessageContext::new(&message_id, self.id(), None)?;
-        let Said { text, images, results } = said;
+        let NewInput { text, images, results } = said;
         Ok(Say { text: text.map(str::to_owned), images, results, ..Say::new(context) })
     }
 }
 
 /// What opens a round.
 #[derive(Default)]
-struct Said<'a> {
+struct NewInput<'a> {
     text: Option<&'a str>,
     images: Vec<Image>,
     results: Vec<ContextResult>,

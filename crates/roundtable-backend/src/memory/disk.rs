@@ -9,8 +9,8 @@ use roundtable_core::event::{Event, Origin, Seq};
 use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::projection::{Row, Summary};
 use roundtable_ports::{
-    Answered, Batch, CommandRecord, Crashes, Listed, LogError, Owner, Ownership, Posted, Selection,
-    Snapshot,
+    Answered, Batch, CommandRecord, Crashes, LogError, Owner, Ownership, PostedCommand, Selection,
+    SessionListing, Snapshot,
 };
 use tokio::sync::watch;
 
@@ -68,7 +68,7 @@ impl Kept {
 pub(super) struct Tables {
     pub sessions: HashMap<SessionId, Kept>,
     newest: Vec<SessionId>,
-    inbox: BTreeMap<(SessionId, CommandId), (Posted, Option<Answered>)>,
+    inbox: BTreeMap<(SessionId, CommandId), (PostedCommand, Option<Answered>)>,
     pub alive: HashSet<NodeId>,
     /// What sessions spent that were deleted since.
     pub spent_before: Vec<(Owner, Timestamp, Spend)>,
@@ -250,10 +250,10 @@ impl Disk {
         Ok(())
     }
 
-    pub(super) fn find(&self, session: &SessionId) -> Option<Listed> {
+    pub(super) fn find(&self, session: &SessionId) -> Option<SessionListing> {
         let tables = self.tables();
         let kept = tables.sessions.get(session)?;
-        Some(Listed {
+        Some(SessionListing {
             session: session.clone(),
             head: kept.head(),
             created_at: kept.events.first()?.event.at,
@@ -263,11 +263,11 @@ impl Disk {
         })
     }
 
-    pub(super) fn list(&self, most: usize) -> Vec<Listed> {
+    pub(super) fn list(&self, most: usize) -> Vec<SessionListing> {
         self.select(&Selection::default(), most)
     }
 
-    pub(super) fn select(&self, selection: &Selection, most: usize) -> Vec<Listed> {
+    pub(super) fn select(&self, selection: &Selection, most: usize) -> Vec<SessionListing> {
         let newest: Vec<SessionId> = self.tables().newest.iter().rev().cloned().collect();
         let mut sessions = newest.iter();
         if let Some(before) = &selection.before {
@@ -294,7 +294,7 @@ impl Disk {
         sessions.take(most).cloned().collect()
     }
 
-    pub(super) fn post(&self, posted: &Posted) -> Result<(), LogError> {
+    pub(super) fn post(&self, posted: &PostedCommand) -> Result<(), LogError> {
         let mut tables = self.tables();
         let key = (posted.session.clone(), posted.id.clone());
         let (there, _) = tables.inbox.entry(key).or_insert_with(|| (posted.clone(), None));
@@ -305,7 +305,7 @@ impl Disk {
         Ok(())
     }
 
-    pub(super) fn list_posted(&self, node: &NodeId) -> Vec<Posted> {
+    pub(super) fn list_posted(&self, node: &NodeId) -> Vec<PostedCommand> {
         let tables = self.tables();
         let owned = |session: &SessionId| {
             tables.sessions.get(session).is_some_and(|kept| kept.owner.as_ref() == Some(node))

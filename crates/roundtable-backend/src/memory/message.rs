@@ -11,8 +11,8 @@ use roundtable_core::id::{AgentId, RoundId, SessionId, TurnId};
 use roundtable_core::projection::{Receivers, Row};
 use roundtable_core::search::{WordQuery, snippet};
 use roundtable_ports::{
-    FoundMessage, Listed, LogError, MessageFilter, MessageKey, MessageSearch, MessageText,
-    MessageVector, NewVector, Space, VectorsError,
+    FoundMessage, LogError, MessageFilter, MessageKey, MessageSearch, MessageText, MessageVector,
+    NewVector, SessionListing, Space, VectorsError,
 };
 
 use super::MemoryStore;
@@ -119,7 +119,7 @@ impl Messages {
 
     fn found(
         &self,
-        listed: &Listed,
+        listed: &SessionListing,
         entry: &Entry,
         words: &WordQuery,
         filter: &MessageFilter,
@@ -169,10 +169,11 @@ fn speaker<'a>(events: &'a [std::sync::Arc<Event>], turn: &TurnId) -> Option<&'a
 
 impl MemoryStore {
     /// The sessions that a filter lets through.
-    fn searched(&self, filter: &MessageFilter) -> Vec<Listed> {
+    fn searched(&self, filter: &MessageFilter) -> Vec<SessionListing> {
         let sessions = self.disk().select(&filter.selection(), usize::MAX).into_iter();
-        let is_meant =
-            |listed: &Listed| filter.session.as_ref().is_none_or(|id| *id == listed.session);
+        let is_meant = |listed: &SessionListing| {
+            filter.session.as_ref().is_none_or(|id| *id == listed.session)
+        };
         sessions.filter(is_meant).collect()
     }
 }

@@ -19,8 +19,8 @@ use roundtable_core::id::{CommandId, IterationId, NodeId, SessionId};
 use roundtable_core::quota::{Day, Spending};
 use roundtable_ports::{
     Answered, Batch, Bell, CommandRecord, Crash, Directory, Drafts, Holdings, Inbox, LeaseError,
-    Leases, Listed, LogError, Owner, Ownership, Posted, Quotas, Rings, Selection, SessionLog,
-    Snapshot,
+    Leases, LogError, Owner, Ownership, PostedCommand, Quotas, Rings, Selection, SessionListing,
+    SessionLog, Snapshot,
 };
 use tokio::sync::watch;
 
@@ -237,15 +237,19 @@ impl Drafts for MemoryStore {
 
 #[async_trait]
 impl Directory for MemoryStore {
-    async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError> {
+    async fn find(&self, session: &SessionId) -> Result<Option<SessionListing>, LogError> {
         Ok(self.disk.find(session))
     }
 
-    async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
+    async fn list(&self, most: usize) -> Result<Vec<SessionListing>, LogError> {
         Ok(self.disk.list(most))
     }
 
-    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError> {
+    async fn select(
+        &self,
+        selection: &Selection,
+        most: usize,
+    ) -> Result<Vec<SessionListing>, LogError> {
         Ok(self.disk.select(selection, most))
     }
 
@@ -284,11 +288,11 @@ impl Quotas for MemoryStore {
 
 #[async_trait]
 impl Inbox for MemoryStore {
-    async fn post(&self, posted: &Posted) -> Result<(), LogError> {
+    async fn post(&self, posted: &PostedCommand) -> Result<(), LogError> {
         self.disk.post(posted)
     }
 
-    async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
+    async fn list_posted(&self, node: &NodeId) -> Result<Vec<PostedCommand>, LogError> {
         Ok(self.disk.list_posted(node))
     }
 

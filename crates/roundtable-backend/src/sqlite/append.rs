@@ -13,22 +13,22 @@ use roundtable_ports::{Batch, CommandRecord, LogError, Ownership, SessionLog, Sn
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::lineage::Lineage;
-use super::seal::{Sealed, seal};
+use super::seal::{SealedEvent, seal};
 use super::writer::unavailable;
 use super::{SqliteStore, event_id, lineage, quota, row};
 
 /// A batch that outlives its caller: the writer thread has it now.
-struct Owned {
+struct OwnedBatch {
     expect: Seq,
     origin: Option<Origin>,
-    events: Vec<Sealed>,
+    events: Vec<SealedEvent>,
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
     summary: Summary,
     spent: Spend,
 }
 
-impl Owned {
+impl OwnedBatch {
     fn new(batch: &Batch<'_>) -> Result<Self, LogError> {
         batch.check()?;
         Ok(Self {
@@ -46,7 +46,7 @@ impl Owned {
 #[async_trait]
 impl SessionLog for SqliteStore {
     async fn append(&self, own: &Ownership, batch: Batch<'_>) -> Result<Seq, LogError> {
-        let (own, batch) = (own.clone(), Owned::new(&batch)?);
+        let (own, batch) = (own.clone(), OwnedBatch::new(&batch)?);
         self.writer.write(move |connection| append(connection, &own, &batch)).await
     }
 
@@ -116,7 +116,7 @@ pub(super) fn check_epoch(connection: &Connection, own: &Ownership) -> Result<()
     }
 }
 
-fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq, LogError> {
+fn append(connection: &Connection, own: &Ownership, batch: &OwnedBatch) -> Result<Seq, LogError> {
     check_epoch(connection, own)?;
     let place = match lineage::find(connection, own.session.as_str())? {
         Some(place) => place,
@@ -141,7 +141,11 @@ fn append(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Seq
 }
 
 /// The row of a session that begins with this batch. A fork goes on from its origin's hash.
-fn create(connection: &Connection, own: &Ownership, batch: &Owned) -> Result<Lineage, LogError> {
+fn create(
+    connection: &Connection,
+    own: &Ownership,
+    batch: &OwnedBatch,
+) -> Result<Lineage, LogError> {
     let (head, hash) = match &batch.origin {
         None => (Seq(0), genesis()),
         Some(origin) => (origin.seq, lineage::hash_at(connection, &origin.session, origin.seq)?),
@@ -181,13 +185,13 @@ fn put_events(
     connection: &Connection,
     own: &Ownership,
     place: &Lineage,
-    events: &[Sealed],
+    events: &[SealedEvent],
 ) -> Result<Digest, LogError> {
     let sql = "INSERT INTO event (id, epoch, at, kind, version, round, turn, iteration, tool_call, digest, hash, salt, body) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     let (mut hash, mut expected) = (place.hash.clone(), place.head);
-    for Sealed { event, version, body, salt, digest } in events {
+    for SealedEvent { event, version, body, salt, digest } in events {
         let kind = event.body.kind();
         expected = expected.next();
         if event.seq != expected {
@@ -239,7 +243,7 @@ fn put_summary(
     session: &SessionId,
     head: Seq,
     hash: &Digest,
-    batch: &Owned,
+    batch: &OwnedBatch,
 ) -> Result<(), LogError> {
     let summary = &batch.summary;
     let bytes: usize = batch.events.iter().map(|sealed| sealed.body.len()).sum();

@@ -7,7 +7,7 @@ use roundtable_core::digest::Digest;
 use roundtable_core::event::{Event, Seq};
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::Summary;
-use roundtable_ports::{Listed, LogError, Snapshot};
+use roundtable_ports::{LogError, SessionListing, Snapshot};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::file::{DataFile, why_not};
@@ -85,7 +85,7 @@ impl SqliteArchive {
     ///
     /// # Errors
     /// [`LogError`] when they cannot be read.
-    pub async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
+    pub async fn list(&self, most: usize) -> Result<Vec<SessionListing>, LogError> {
         self.readers.read(move |connection| directory::list(connection, most)).await
     }
 
@@ -93,7 +93,7 @@ impl SqliteArchive {
     ///
     /// # Errors
     /// [`LogError`] when it cannot be read.
-    pub async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError> {
+    pub async fn find(&self, session: &SessionId) -> Result<Option<SessionListing>, LogError> {
         let session = session.clone();
         self.readers.read(move |connection| directory::find(connection, &session)).await
     }
@@ -102,7 +102,11 @@ impl SqliteArchive {
     ///
     /// # Errors
     /// [`LogError`] when they cannot be read.
-    pub async fn starting(&self, start: &str, most: usize) -> Result<Vec<Listed>, LogError> {
+    pub async fn starting(
+        &self,
+        start: &str,
+        most: usize,
+    ) -> Result<Vec<SessionListing>, LogError> {
         let start = start.to_owned();
         self.readers.read(move |connection| directory::starting(connection, &start, most)).await
     }

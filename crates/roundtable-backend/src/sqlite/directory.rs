@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use roundtable_core::event::Seq;
 use roundtable_core::id::SessionId;
 use roundtable_core::projection::{COMPLETION, Summary};
-use roundtable_ports::{Directory, Listed, LogError, Ownership, Selection};
+use roundtable_ports::{Directory, LogError, Ownership, Selection, SessionListing};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::append::nanoseconds;
@@ -32,7 +32,7 @@ const NEXT: &str = "SELECT wake_at FROM session LEFT JOIN lease ON lease.session
                    AND lease.parked IS NULL \
                     ORDER BY wake_at LIMIT 1";
 
-fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
+fn listed(row: &Row<'_>) -> rusqlite::Result<Option<SessionListing>> {
     let (session, head) = (row.get::<_, String>(0)?, Seq(row.get(1)?));
     let (Ok(session), Some(summary)) = (session.parse(), summary(row)?) else { return Ok(None) };
     let at = |index: usize| -> rusqlite::Result<Timestamp> {
@@ -40,7 +40,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Option<Listed>> {
         Ok(at.unwrap_or_default())
     };
     let (created_at, updated_at, parked) = (at(11)?, at(12)?, row.get(13)?);
-    Ok(Some(Listed { session, head, created_at, updated_at, parked, summary }))
+    Ok(Some(SessionListing { session, head, created_at, updated_at, parked, summary }))
 }
 
 /// The summary in a row; nothing when its words make no sense.
@@ -62,7 +62,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<Summary>> {
     }))
 }
 
-pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<Listed>, LogError> {
+pub(super) fn list(connection: &Connection, most: usize) -> Result<Vec<SessionListing>, LogError> {
     let tail = "WHERE kind <> ?1 ORDER BY number DESC LIMIT ?2";
     query(connection, tail, params![COMPLETION.as_str(), limit(most)])
 }
@@ -73,7 +73,7 @@ fn select(
     connection: &Connection,
     selection: &Selection,
     most: usize,
-) -> Result<Vec<Listed>, LogError> {
+) -> Result<Vec<SessionListing>, LogError> {
     let before = selection.before.as_ref().map(SessionId::as_str);
     let tenant = selection.tenant.as_ref().map(Option::as_deref);
     let values = tenant.into_iter().chain(before.map(Some));
@@ -106,7 +106,7 @@ pub(super) fn starting(
     connection: &Connection,
     start: &str,
     most: usize,
-) -> Result<Vec<Listed>, LogError> {
+) -> Result<Vec<SessionListing>, LogError> {
     // Ids have no character above the tilde, so this range is all ids with that start.
     let end = format!("{start}\u{7f}");
     let tail = "WHERE id >= ?1 AND id < ?2 ORDER BY number DESC LIMIT ?3";
@@ -116,7 +116,7 @@ pub(super) fn starting(
 pub(super) fn find(
     connection: &Connection,
     session: &SessionId,
-) -> Result<Option<Listed>, LogError> {
+) -> Result<Option<SessionListing>, LogError> {
     Ok(query(connection, "WHERE id = ?1", [session.as_str()])?.into_iter().next())
 }
 
@@ -124,7 +124,7 @@ fn query(
     connection: &Connection,
     tail: &str,
     values: impl rusqlite::Params,
-) -> Result<Vec<Listed>, LogError> {
+) -> Result<Vec<SessionListing>, LogError> {
     let sql = format!("SELECT {COLUMNS} FROM session {tail}");
     let mut statement = connection.prepare_cached(&sql).map_err(|error| unavailable(&error))?;
     let rows =
@@ -134,16 +134,20 @@ fn query(
 
 #[async_trait]
 impl Directory for SqliteStore {
-    async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError> {
+    async fn find(&self, session: &SessionId) -> Result<Option<SessionListing>, LogError> {
         let session = session.clone();
         self.readers.read(move |connection| find(connection, &session)).await
     }
 
-    async fn list(&self, most: usize) -> Result<Vec<Listed>, LogError> {
+    async fn list(&self, most: usize) -> Result<Vec<SessionListing>, LogError> {
         self.readers.read(move |connection| list(connection, most)).await
     }
 
-    async fn select(&self, selection: &Selection, most: usize) -> Result<Vec<Listed>, LogError> {
+    async fn select(
+        &self,
+        selection: &Selection,
+        most: usize,
+    ) -> Result<Vec<SessionListing>, LogError> {
         let selection = selection.clone();
         self.readers.read(move |connection| select(connection, &selection, most)).await
     }

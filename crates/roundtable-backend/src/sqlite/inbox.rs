@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use roundtable_core::digest::Digest;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_core::json::{MAX_BODY_LEVELS, text_levels};
-use roundtable_ports::{Answered, Inbox, LogError, Posted, Rings};
+use roundtable_ports::{Answered, Inbox, LogError, PostedCommand, Rings};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::SqliteStore;
@@ -24,7 +24,7 @@ fn json<T>(result: serde_json::Result<T>) -> Result<T, LogError> {
 
 #[async_trait]
 impl Inbox for SqliteStore {
-    async fn post(&self, posted: &Posted) -> Result<(), LogError> {
+    async fn post(&self, posted: &PostedCommand) -> Result<(), LogError> {
         let command = json(serde_json::to_string(&posted.command))?;
         // The process that owns the session could not read it.
         if text_levels(command.as_bytes()) > MAX_BODY_LEVELS {
@@ -51,7 +51,7 @@ impl Inbox for SqliteStore {
         self.writer.write(put).await
     }
 
-    async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
+    async fn list_posted(&self, node: &NodeId) -> Result<Vec<PostedCommand>, LogError> {
         let node = node.clone();
         let list = move |connection: &Connection| {
             let sql = "SELECT inbox.id, inbox.session, inbox.command, inbox.digest FROM inbox \
@@ -70,7 +70,7 @@ impl Inbox for SqliteStore {
         let posted = rows.into_iter().filter_map(|(id, session, command, digest)| {
             let command = serde_json::from_str(&command).ok()?;
             let (id, session) = (id.parse().ok()?, session.parse().ok()?);
-            Some(Posted { id, session, command, digest: digest.map(Digest::from_stored) })
+            Some(PostedCommand { id, session, command, digest: digest.map(Digest::from_stored) })
         });
         Ok(posted.collect())
     }

@@ -20,20 +20,20 @@ fn lease_error(error: LogError) -> LeaseError {
 
 /// A lease, as it was seen.
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct LeaseRow {
     owner: Option<String>,
     crashes: Crashes,
 }
 
-fn seen(row: &Row<'_>) -> rusqlite::Result<Seen> {
+fn seen(row: &Row<'_>) -> rusqlite::Result<LeaseRow> {
     let since: Option<i64> = row.get(3)?;
     let since = since.and_then(|at| Timestamp::from_nanosecond(i128::from(at)).ok());
     let crashes =
         Crashes { takeovers: row.get(1)?, panics: row.get(2)?, since, parked: row.get(4)? };
-    Ok(Seen { owner: row.get(0)?, crashes })
+    Ok(LeaseRow { owner: row.get(0)?, crashes })
 }
 
-fn look(connection: &Connection, session: &SessionId) -> Result<Option<Seen>, LogError> {
+fn look(connection: &Connection, session: &SessionId) -> Result<Option<LeaseRow>, LogError> {
     let sql = "SELECT owner, takeovers, panics, panics_since, parked FROM lease WHERE session = ?1";
     let mut statement = connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
     statement.query_row([session.as_str()], seen).optional().map_err(|error| unavailable(&error))
@@ -87,7 +87,7 @@ impl SqliteStore {
     async fn park(
         &self,
         session: &SessionId,
-        seen: &Seen,
+        seen: &LeaseRow,
         crashes: Crashes,
     ) -> Result<(), LogError> {
         let (session, seen) = (session.clone(), seen.clone());
@@ -204,7 +204,7 @@ impl Leases for SqliteStore {
     async fn unpark(&self, session: &SessionId) -> Result<bool, LeaseError> {
         let session = session.clone();
         let unpark = move |connection: &Connection| match look(connection, &session)? {
-            Some(Seen { crashes: Crashes { parked: Some(_), .. }, .. }) => {
+            Some(LeaseRow { crashes: Crashes { parked: Some(_), .. }, .. }) => {
                 let_go(connection, &session, &Crashes::default())?;
                 Ok(true)
             }

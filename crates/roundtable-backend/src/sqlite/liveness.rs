@@ -27,7 +27,7 @@ pub(super) struct Liveness {
 }
 
 /// What trying to take a lock came to.
-enum Tried {
+enum LockAttempt {
     Taken(File),
     Held,
     /// The file is gone, or another one has its name.
@@ -67,10 +67,10 @@ impl Liveness {
             let options = options.create(true).truncate(false).write(true);
             let file = private::owners_alone(options).open(&path)?;
             match try_lock(file, &path)? {
-                Tried::Taken(file) => return Ok(file),
-                Tried::Gone => {}
+                LockAttempt::Taken(file) => return Ok(file),
+                LockAttempt::Gone => {}
                 // Another process may be looking whether this one lives.
-                Tried::Held => std::thread::sleep(PAUSE),
+                LockAttempt::Held => std::thread::sleep(PAUSE),
             }
         }
         Err(io::Error::other(format!("another process runs as {node}")))
@@ -90,9 +90,9 @@ impl Liveness {
             Ok(file) => try_lock(file, &path),
         };
         match tried {
-            Ok(Tried::Held) | Err(_) => true,
-            Ok(Tried::Gone) => false,
-            Ok(Tried::Taken(lock)) => {
+            Ok(LockAttempt::Held) | Err(_) => true,
+            Ok(LockAttempt::Gone) => false,
+            Ok(LockAttempt::Taken(lock)) => {
                 // While the lock is held here, nobody begins to live under this name.
                 let _ = std::fs::remove_file(path);
                 drop(lock);
@@ -112,13 +112,13 @@ impl Liveness {
     }
 }
 
-fn try_lock(file: File, path: &Path) -> io::Result<Tried> {
+fn try_lock(file: File, path: &Path) -> io::Result<LockAttempt> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Ok(Tried::Held),
+        Err(TryLockError::WouldBlock) => Ok(LockAttempt::Held),
         Err(TryLockError::Error(error)) => Err(error),
         // Between opening and locking, the file may have been cleared away.
-        Ok(()) if identity_of(&file.metadata()?) != identity(path) => Ok(Tried::Gone),
-        Ok(()) => Ok(Tried::Taken(file)),
+        Ok(()) if identity_of(&file.metadata()?) != identity(path) => Ok(LockAttempt::Gone),
+        Ok(()) => Ok(LockAttempt::Taken(file)),
     }
 }
 

@@ -96,7 +96,7 @@ impl Span {
         let mut rows = statement.query(range).map_err(|error| unavailable(&error))?;
         let torn = |seq: Seq, error: &rusqlite::Error| self.trouble(seq, error);
         while let Some(row) = rows.next().map_err(|error| torn(expected, &error))? {
-            let stored = Stored::read(row)
+            let stored = StoredRow::read(row)
                 .map_err(|error| self.damaged(expected, &format!("read error: {error}")))?;
             if expected > self.last {
                 return Err(self.damaged(expected, "the log has events after the recorded end"));
@@ -144,7 +144,7 @@ impl Span {
                        FROM event WHERE id = ?1";
             let mut statement =
                 connection.prepare_cached(sql).map_err(|error| unavailable(&error))?;
-            let stored = statement.query_row([self.row_of(earlier)], Stored::read);
+            let stored = statement.query_row([self.row_of(earlier)], StoredRow::read);
             let before = self.hash_before(connection, earlier)?;
             if stored.is_ok_and(|stored| stored.check(&self.session, &before).is_ok()) {
                 break;
@@ -165,7 +165,7 @@ impl Span {
     }
 }
 
-struct Stored {
+struct StoredRow {
     seq: Seq,
     epoch: u64,
     at: i64,
@@ -178,7 +178,7 @@ struct Stored {
     body: Option<String>,
 }
 
-impl Stored {
+impl StoredRow {
     fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let id: i64 = row.get(0)?;
         Ok(Self {

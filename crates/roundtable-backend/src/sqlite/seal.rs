@@ -14,7 +14,7 @@ const SALT: usize = 16;
 
 /// An event with its body as text, and the salted digest of it. What is missing is its place in
 /// the chain, which only the writer knows.
-pub(super) struct Sealed {
+pub(super) struct SealedEvent {
     pub event: Arc<Event>,
     pub version: u32,
     pub body: String,
@@ -22,7 +22,7 @@ pub(super) struct Sealed {
     pub digest: Digest,
 }
 
-impl Sealed {
+impl SealedEvent {
     fn new(event: &Arc<Event>) -> Result<Self, LogError> {
         let (_, version, data) = event.body.to_parts().map_err(|error| {
             LogError::Unavailable(format!("an event cannot be serialized: {error}"))
@@ -42,6 +42,6 @@ impl Sealed {
 }
 
 /// Makes events ready.
-pub(super) fn seal(events: &[Arc<Event>]) -> Result<Vec<Sealed>, LogError> {
-    events.iter().map(Sealed::new).collect()
+pub(super) fn seal(events: &[Arc<Event>]) -> Result<Vec<SealedEvent>, LogError> {
+    events.iter().map(SealedEvent::new).collect()
 }

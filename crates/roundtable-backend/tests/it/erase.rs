@@ -10,7 +10,7 @@ use roundtable_core::id::{IterationId, NodeId};
 use roundtable_core::input::Command;
 use roundtable_core::program::Programs;
 use roundtable_engine::EngineError;
-use roundtable_ports::{Answered, LogError, Ownership, Posted, Snapshot, Store};
+use roundtable_ports::{Answered, LogError, Ownership, PostedCommand, Snapshot, Store};
 use roundtable_testing::say;
 
 use crate::table::{Table, lines, rounds, session, shell};
@@ -121,7 +121,7 @@ async fn what_was_made_of_the_words_goes_with_them() {
     let head = table.head("lake").await;
     let snapshot = Snapshot { version: 1, seq: head, state: text.clone().into_bytes() };
     store.log.put_snapshot(&own, snapshot).await.unwrap();
-    let posted = |name: &str, text: &str| Posted {
+    let posted = |name: &str, text: &str| PostedCommand {
         id: id(name),
         session: session("lake"),
         command: say(&session("lake"), name, text),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use roundtable_backend::{OpenError, SqliteArchive, SqliteStore};
 use roundtable_core::id::NodeId;
-use roundtable_ports::{Directory as _, Inbox as _, LogError, Posted};
+use roundtable_ports::{Directory as _, Inbox as _, LogError, PostedCommand};
 use roundtable_testing::say;
 use rusqlite::Connection;
 
@@ -28,7 +28,8 @@ async fn a_foreign_write_lock_refuses_what_is_written_and_stops_no_reader_from_o
     assert_eq!(store.list(1).await, Ok(Vec::new()));
     let mine = session("mine");
     let command = say(&mine, "m1", "Hello?");
-    let posted = Posted { id: "cmd_1".parse().unwrap(), session: mine, command, digest: None };
+    let posted =
+        PostedCommand { id: "cmd_1".parse().unwrap(), session: mine, command, digest: None };
     assert_eq!(store.post(&posted).await, Err(LogError::Busy));
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.post(&posted).await, Ok(()));

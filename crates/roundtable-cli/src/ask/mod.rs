@@ -23,7 +23,7 @@ use crate::session_arg::SessionArg;
 use crate::signal::Signals;
 use crate::text_arg;
 use show::Show;
-use talk::{End, Said, Talk};
+use talk::{End, Input, Talk};
 pub(crate) use trouble::Trouble;
 use usage::Usage;
 
@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(value_parser = text_arg::checked)]
     question: Option<String>,
     #[command(flatten)]
-    shown: Shown,
+    shown: ShowOptions,
     #[command(flatten)]
     pub overrides: Overrides,
     /// Print every event as a line of JSON, and the total usage as the last line
@@ -47,13 +47,13 @@ pub(crate) struct Options {
 
 /// What is shown beside the words.
 #[derive(clap::Args)]
-struct Shown {
+struct ShowOptions {
     /// Attach an image (PNG, JPEG, GIF, WebP); can be repeated
     #[arg(long = "image", value_name = "FILE")]
     images: Vec<PathBuf>,
 }
 
-impl Shown {
+impl ShowOptions {
     fn read(&self) -> anyhow::Result<Vec<Image>> {
         let read = |path: &PathBuf| {
             let bytes =
@@ -74,7 +74,7 @@ pub(crate) struct ContinueRequest {
     #[arg(value_parser = text_arg::checked)]
     text: Option<String>,
     #[command(flatten)]
-    shown: Shown,
+    shown: ShowOptions,
     /// Set the budget of the whole debate, past spending included: calls=N,tokens=N,dollars=N
     #[arg(long, value_name = "LIMITS", value_parser = debate::budget::read)]
     budget: Option<Limits>,
@@ -85,7 +85,7 @@ pub(crate) struct ContinueRequest {
 
 pub(crate) async fn ask(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
     let question = text_arg::or_stdin(options.question.as_deref(), "the question")?;
-    let said = Said { text: Some(&question), images: options.shown.read()? };
+    let said = Input { text: Some(&question), images: options.shown.read()? };
     let id = config.chosen_agent()?;
     let needs = config.needs(&id);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -129,7 +129,7 @@ pub(crate) async fn continue_session(
             config.command(&format!("continue {session} \"…\""))
         );
     }
-    let said = Said { text: text.as_deref(), images: options.shown.read()? };
+    let said = Input { text: text.as_deref(), images: options.shown.read()? };
     let agents = state.agents;
     let needs = Needs::of(&agents);
     let toolbox = config.toolbox_for(&needs).await?;
@@ -163,7 +163,7 @@ async fn finish(
     config: &Config,
     running: &Running,
     mut talk: Talk,
-    said: Said<'_>,
+    said: Input<'_>,
     trouble: &Trouble,
 ) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen().context("cannot listen for signals")?;

@@ -43,7 +43,7 @@ pub(super) struct Talk {
 }
 
 /// What is said to the agents.
-pub(super) struct Said<'a> {
+pub(super) struct Input<'a> {
     /// Nothing decides what is pending, and lets the open round go on.
     pub text: Option<&'a str>,
     pub images: Vec<Image>,
@@ -61,8 +61,8 @@ impl Talk {
     }
 
     /// Says something, and shows what comes of it.
-    pub async fn say(&mut self, engine: &Engine, said: Said<'_>) -> anyhow::Result<End> {
-        let Said { text, images } = said;
+    pub async fn say(&mut self, engine: &Engine, said: Input<'_>) -> anyhow::Result<End> {
+        let Input { text, images } = said;
         let mut reader = Reader::open(&self.session, Keep::Window).await?;
         let state = reader.now().session.clone();
         self.before = Spent::of(&state.account);

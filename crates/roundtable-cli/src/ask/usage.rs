@@ -1,5 +1,6 @@
 //! What an answer used: all of its model calls, and the session in total.
 
+use roundtable::core::document;
 use roundtable::core::id::SessionId;
 use roundtable::debate::Spent;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ impl Usage {
 
     /// For programs, in the format of HTTP and MCP.
     pub fn json(&self) -> Value {
-        let usage = roundtable_server::usage;
+        let usage = document::Usage::from;
         json!({
             "kind": "usage", "session": self.session,
             "usage": usage(self.answer), "total": usage(self.total),

@@ -28,7 +28,7 @@ pub(super) enum Line {
 
 /// What the thread is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum LineRequest {
     /// A line, with this prompt.
     Edited(&'static str),
     /// A line that is typed while an answer is shown, if one is.
@@ -36,10 +36,10 @@ enum Wanted {
 }
 
 pub(super) struct Input {
-    wanted: mpsc::Sender<Wanted>,
+    wanted: mpsc::Sender<LineRequest>,
     lines: mpsc::Receiver<Option<Line>>,
     /// What the thread is at.
-    asked: Option<Wanted>,
+    asked: Option<LineRequest>,
     busy: Arc<AtomicBool>,
     terminal: bool,
 }
@@ -57,13 +57,13 @@ impl Input {
 
     /// The next line. It can be waited for again after waiting was given up.
     pub async fn line(&mut self, prompt: &'static str) -> Line {
-        if self.asked == Some(Wanted::Meanwhile)
+        if self.asked == Some(LineRequest::Meanwhile)
             && let Some(line) = self.end_meanwhile().await
         {
             return line;
         }
         loop {
-            if let Some(line) = self.next(Wanted::Edited(prompt)).await {
+            if let Some(line) = self.next(LineRequest::Edited(prompt)).await {
                 return line;
             }
         }
@@ -76,7 +76,7 @@ impl Input {
         }
         loop {
             self.busy.store(true, Ordering::SeqCst);
-            if let Some(line) = self.next(Wanted::Meanwhile).await {
+            if let Some(line) = self.next(LineRequest::Meanwhile).await {
                 return line;
             }
         }
@@ -84,10 +84,10 @@ impl Input {
 
     async fn end_meanwhile(&mut self) -> Option<Line> {
         self.busy.store(false, Ordering::SeqCst);
-        self.next(Wanted::Meanwhile).await
+        self.next(LineRequest::Meanwhile).await
     }
 
-    async fn next(&mut self, wanted: Wanted) -> Option<Line> {
+    async fn next(&mut self, wanted: LineRequest) -> Option<Line> {
         if self.asked.is_none() {
             self.asked = Some(wanted);
             if self.wanted.send(wanted).await.is_err() {
@@ -101,7 +101,7 @@ impl Input {
 }
 
 fn read(
-    mut requests: mpsc::Receiver<Wanted>,
+    mut requests: mpsc::Receiver<LineRequest>,
     lines: &mpsc::Sender<Option<Line>>,
     busy: &AtomicBool,
     terminal: bool,
@@ -109,9 +109,9 @@ fn read(
     let mut editor = if terminal { DefaultEditor::new().ok() } else { None };
     while let Some(wanted) = requests.blocking_recv() {
         let line = match (wanted, &mut editor) {
-            (Wanted::Meanwhile, _) => meanwhile(busy),
-            (Wanted::Edited(prompt), Some(editor)) => Some(edited(editor, prompt)),
-            (Wanted::Edited(_), None) => Some(plain(next_line)),
+            (LineRequest::Meanwhile, _) => meanwhile(busy),
+            (LineRequest::Edited(prompt), Some(editor)) => Some(edited(editor, prompt)),
+            (LineRequest::Edited(_), None) => Some(plain(next_line)),
         };
         if lines.blocking_send(line).is_err() {
             return;

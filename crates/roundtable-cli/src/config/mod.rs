@@ -41,7 +41,7 @@ use place::Platform;
 pub(crate) use source::Scope;
 use source::{Content, Source, Standing};
 pub(crate) use stamp::Stamp;
-use trust::{Trust, Untrusted};
+use trust::{Trust, UntrustedFile};
 
 /// What every command takes.
 #[derive(clap::Args, Clone)]
@@ -227,7 +227,7 @@ fn trusted_layers(source: &Source) -> anyhow::Result<Layers> {
         let is_trusted = || trust.as_ref().is_some_and(|trust| trust.has(source, &content));
         if !entries.is_empty() && !is_trusted() {
             let changed = trust.is_some_and(|trust| trust.knows(source));
-            return Err(Untrusted::new(source, entries, changed).into());
+            return Err(UntrustedFile::new(source, entries, changed).into());
         }
     }
     Ok(layers)
@@ -246,5 +246,5 @@ fn variable(name: &str) -> Option<String> {
 
 /// Whether an error is a matter of configuration, and so of how the command was used.
 pub(crate) fn is_mistake(error: &anyhow::Error) -> bool {
-    error.is::<Mistakes>() || error.is::<Untrusted>()
+    error.is::<Mistakes>() || error.is::<UntrustedFile>()
 }

@@ -111,21 +111,21 @@ fn make_private(directory: &Path) -> std::io::Result<()> {
 
 /// A project file that names what only a user may decide on, and that is not trusted.
 #[derive(Debug)]
-pub(crate) struct Untrusted {
+pub(crate) struct UntrustedFile {
     path: PathBuf,
     absolute: PathBuf,
     entries: Vec<Entry>,
     changed: bool,
 }
 
-impl Untrusted {
+impl UntrustedFile {
     pub fn new(source: &Source, entries: Vec<Entry>, changed: bool) -> Self {
         let (path, absolute) = (source.path.clone(), source.absolute.clone());
         Self { path, absolute, entries, changed }
     }
 }
 
-impl fmt::Display for Untrusted {
+impl fmt::Display for UntrustedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         let since =
@@ -146,7 +146,7 @@ impl fmt::Display for Untrusted {
     }
 }
 
-impl std::error::Error for Untrusted {}
+impl std::error::Error for UntrustedFile {}
 
 /// An entry with its place.
 pub(super) fn line(path: &dyn fmt::Display, entry: &Entry, value: &str) -> String {
@@ -214,7 +214,7 @@ mod tests {
             brief: "x".repeat(50 * number),
         };
         let file = source(Path::new("/p/roundtable.toml"));
-        let told = Untrusted::new(&file, (1..=14).map(entry).collect(), false).to_string();
+        let told = UntrustedFile::new(&file, (1..=14).map(entry).collect(), false).to_string();
         assert!(told.starts_with("/p/roundtable.toml is not trusted. Nothing was started. It sets:\n  /p/roundtable.toml:1: mcp.x.command = "), "{told}");
         assert!(told.contains("\n  … and 2 more\nhint: run `roundtable config trust` "), "{told}");
         assert!(told.lines().all(|line| line.chars().count() < 200), "{told}");

@@ -164,8 +164,8 @@ impl<'a> Board<'a> {
             Purpose::Answer => format!("{} ({done} of {of} have answered)", names.join(", ")),
             Purpose::Rank => format!("ranking the answers: {}", names.join(", ")),
             Purpose::Verdict => format!("{} is writing the verdict", names.join(", ")),
-            Purpose::Analyse => "analyzing the consensus".to_owned(),
-            Purpose::Synthesise => "summing up".to_owned(),
+            Purpose::Analyze => "analyzing the consensus".to_owned(),
+            Purpose::Synthesize => "summing up".to_owned(),
         };
         Some(format!("{}: {what}", self.round_of(round.number)))
     }

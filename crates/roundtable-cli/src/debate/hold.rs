@@ -10,7 +10,7 @@ use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, Sessio
 use roundtable::core::id::ContextRequestId;
 use roundtable::core::required_context;
 use roundtable::core::session::Status;
-use roundtable::debate::{Findings, Standing};
+use roundtable::debate::{Findings, RoundStatus};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
@@ -115,16 +115,14 @@ impl Hold {
             }
             let record = self.debate.record().await?;
             let Some(findings) = record.findings(number) else { return Ok(End::Over) };
-            match findings.standing {
-                Standing::Failed => return Ok(End::Failed { error: failure(&findings) }),
-                Standing::Completed => {
+            match findings.status {
+                RoundStatus::Failed => return Ok(End::Failed { error: failure(&findings) }),
+                RoundStatus::Completed => {
                     self.show.round(&record, &findings);
                     self.until_completed(&mut reader).await?;
                     return Ok(End::Over);
                 }
-                Standing::Running | Standing::InProgress | Standing::NeedsContext => {
-                    self.show.round(&record, &findings);
-                }
+                _ => self.show.round(&record, &findings),
             }
             match self.next_round(&findings, &reader).await? {
                 Some(next) => number = next,
@@ -312,6 +310,6 @@ fn failure(findings: &Findings) -> String {
     let mut failures = findings
         .responses
         .iter()
-        .filter_map(|response| response.failure().map(|why| format!("{}: {why}", response.name)));
+        .filter_map(|response| Some(format!("{}: {}", response.name, response.error.as_ref()?)));
     failures.next().unwrap_or_else(|| "nobody answered".to_owned())
 }

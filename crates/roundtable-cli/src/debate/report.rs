@@ -1,49 +1,43 @@
 //! What a round, and the debate, came to: a few lines for people.
 
 use roundtable::core::context_request::{ContextRequest, Priority};
-use roundtable::debate::{Action, Added, Findings, Judgement, Quote, Record, Vote, dollars};
+use roundtable::debate::{
+    Action, Cluster, Consensus, Findings, Gain, Quote, Recommendation, Record, Vote, dollars,
+};
 
 /// How many points of a list are shown.
 const SHOWN: usize = 3;
 
 /// What a round came to.
 pub(super) fn round(record: &Record, findings: &Findings) -> Vec<String> {
-    let mut lines = vec![format!(
-        "Consensus: {} (agreement {:.2})",
-        findings.decision.level.word(),
-        findings.decision.agreement
-    )];
-    let judgement = &findings.judgement;
-    lines.push(judgement.summary.clone());
-    lines.extend(judgement.reservations.iter().map(|one| format!("Reservation: {one}")));
+    let consensus = &findings.consensus;
+    let (level, agreement) = (consensus.level.word(), consensus.agreement);
+    let mut lines = vec![format!("Consensus: {level} (agreement {agreement:.2})")];
+    lines.push(consensus.summary.clone());
+    lines.extend(consensus.reservations.iter().map(|one| format!("Reservation: {one}")));
     lines.extend(
-        judgement.ranking.as_ref().map(|one| format!("Ranking: {}", record.ranking_line(one))),
+        consensus.ranking.as_ref().map(|one| format!("Ranking: {}", record.ranking_line(one))),
     );
-    lines.extend(groups(record, judgement));
-    if let Some(consensus) = &judgement.consensus {
-        lines.extend(list("Common ground", consensus.common_ground.iter().map(String::as_str)));
-    }
-    let issues = findings.conflicts.iter().map(|conflict| conflict.issue.as_str());
+    lines.extend(groups(record, consensus));
+    lines.extend(list("Common ground", consensus.common_ground.iter().map(String::as_str)));
+    let issues = findings.evidence.conflicts.iter().map(|conflict| conflict.issue.as_str());
     lines.extend(list("In dispute", issues));
-    if let Some(why) = &judgement.failure {
+    if let Some(why) = &consensus.failure {
         lines.push(format!("No analysis: {why}. The agreement is measured without a model."));
     }
-    lines.extend(judgement.groupthink.as_ref().map(|warning| format!("Warning: {warning}")));
+    lines.extend(consensus.groupthink.as_ref().map(|warning| format!("Warning: {warning}")));
     lines.push(format!("Total so far: {}", findings.total_spent));
     lines
 }
 
 /// The groups that the analyst sees; those of the measure are in its summary.
-fn groups(record: &Record, judgement: &Judgement) -> Option<String> {
-    let clusters = &judgement.consensus.as_ref()?.clusters;
-    if clusters.len() < 2 {
-        return None;
-    }
-    let group = |cluster: &roundtable::debate::Cluster| {
+fn groups(record: &Record, consensus: &Consensus) -> Option<String> {
+    let group = |cluster: &Cluster| {
         let names: Vec<String> = cluster.agents.iter().map(|id| record.name_of(id)).collect();
-        format!("{} ({})", names.join(", "), cluster.view)
+        Some(format!("{} ({})", names.join(", "), cluster.view.as_ref()?))
     };
-    Some(format!("Groups: {}.", clusters.iter().map(group).collect::<Vec<_>>().join("; ")))
+    let groups: Vec<String> = consensus.clusters.iter().filter_map(group).collect();
+    (groups.len() > 1).then(|| format!("Groups: {}.", groups.join("; ")))
 }
 
 fn list<'a>(title: &str, points: impl Iterator<Item = &'a str>) -> Option<String> {
@@ -62,9 +56,11 @@ pub(super) fn end(record: &Record, findings: &Findings) -> Vec<String> {
     if let Some(why) = &findings.completed_because {
         lines.push(format!("The debate is over: {why}."));
     }
-    let decision = &findings.decision;
-    lines.push(format!("Recommendation: {} ({})", action(decision.action), bare(&decision.reason)));
-    if let Some(verdict) = &findings.judgement.verdict {
+    lines.extend(findings.decision.as_ref().map(|decision| {
+        let Recommendation { action, reason } = &decision.recommendation;
+        format!("Recommendation: {} ({})", word(*action), bare(reason))
+    }));
+    if let Some(verdict) = &findings.consensus.verdict {
         lines.push(format!("Verdict: {}", verdict.position));
     }
     let added = record.added().map(|added| gain(record, &added));
@@ -73,7 +69,7 @@ pub(super) fn end(record: &Record, findings: &Findings) -> Vec<String> {
     lines
 }
 
-fn action(action: Action) -> &'static str {
+fn word(action: Action) -> &'static str {
     match action {
         Action::Proceed => "proceed",
         Action::Verify => "verify",
@@ -85,7 +81,7 @@ fn bare(sentence: &str) -> &str {
     sentence.trim_end_matches('.')
 }
 
-fn gain(record: &Record, added: &Added) -> String {
+fn gain(record: &Record, added: &Gain) -> String {
     let (before, after) = (added.agreement_before, added.agreement_after);
     let mut parts = vec![match (before - after).abs() < 0.005 {
         true => format!("agreement stayed at {after:.2}"),

@@ -317,8 +317,9 @@ impl Show {
         self.progress.clear();
         match self.paper {
             Paper::Json => {
-                if let Some(mut line) = roundtable_server::report(record, findings.number, next) {
+                if let Some(mut line) = record.report(findings.number) {
                     line["kind"] = "findings".into();
+                    line["nextStep"] = next.into();
                     put(&format!("{line}\n"));
                 }
             }

@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq, SessionEvent};
-use roundtable::core::session::Status;
+use roundtable::Reader;
+use roundtable::core::event::{Body, ContextEvent, Event, RoundEvent, Seq};
+use roundtable::core::session::{Session as State, Status};
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
@@ -112,31 +113,39 @@ impl Demo {
         };
         self.session = Some(session.clone());
         self.show.opening();
-        let mut updates = session.updates(Since::Start).await?;
         let past = session.state().await?.head;
+        let mut reader = Reader::replay(&session).await?;
         loop {
             tokio::select! {
                 biased;
-                update = updates.next() => {
+                update = reader.next() => {
                     let update = update?;
-                    self.show.update(&update);
+                    let now = &reader.now().session;
+                    self.show.update(&update, now);
                     let Update::Event(event) = update else { continue };
-                    if matches!(event.body, Body::Session(SessionEvent::SessionCompleted { .. })) {
+                    if now.status == Status::Completed {
                         return Ok(());
                     }
-                    self.react(&session, &event, past).await?;
+                    self.react(&session, now, &event, past).await?;
                 }
                 line = self.prompt.answer(), if !self.asked.is_empty() => {
                     let line = line.context("cannot read the answer from standard input")?;
                     self.show.typed(line.as_deref());
-                    self.reply(&session, line).await?;
+                    self.provide(&session, line).await?;
+                    self.ask_next(&session, &reader.now().session).await?;
                 }
             }
         }
     }
 
     /// What happened may call for the next input. The past does not, but its end does.
-    async fn react(&mut self, session: &Session, event: &Event, past: Seq) -> anyhow::Result<()> {
+    async fn react(
+        &mut self,
+        session: &Session,
+        now: &State,
+        event: &Event,
+        past: Seq,
+    ) -> anyhow::Result<()> {
         let turns_over = match &event.body {
             Body::Round(RoundEvent::RoundClosed { .. }) => true,
             Body::Context(ContextEvent::ContextProvided(result)) => {
@@ -146,52 +155,50 @@ impl Demo {
             _ => false,
         };
         if event.seq == past || (turns_over && event.seq > past) {
-            self.continue_session(session).await?;
+            self.continue_session(session, now).await?;
         }
         Ok(())
     }
 
     /// Sends the input of the next round, unless one is running. That depends on the session's state
     /// alone, and each input has its own id: sending it again, from any process, has no effect.
-    async fn continue_session(&mut self, session: &Session) -> anyhow::Result<()> {
-        let state = session.state().await?;
-        let under_way = state.round.is_some() || !state.waiting.is_empty();
-        if state.status != Status::Active || under_way {
+    async fn continue_session(&mut self, session: &Session, now: &State) -> anyhow::Result<()> {
+        let under_way = now.round.is_some() || !now.waiting.is_empty();
+        if now.status != Status::Active || under_way {
             return Ok(());
         }
-        let (input, id) = cast::input(session.id(), self.play, state.last_number + 1)?;
+        let (input, id) = cast::input(session.id(), self.play, now.last_number + 1)?;
         match session.command_once(input, id).await {
             Ok(_) => Ok(()),
             Err(refused) if refused.missing_context().is_empty() => over_or(session, refused).await,
-            Err(refused) => self.ask(session, &refused).await,
+            Err(refused) => self.ask(session, now, &refused).await,
         }
     }
 
     /// A question is open, and the session waits for its answer.
-    async fn ask(&mut self, session: &Session, refused: &roundtable::Error) -> anyhow::Result<()> {
+    async fn ask(
+        &mut self,
+        session: &Session,
+        now: &State,
+        refused: &roundtable::Error,
+    ) -> anyhow::Result<()> {
         if !self.asked.is_empty() {
             return Ok(());
         }
         self.asked.extend(refused.missing_context().iter().cloned());
         self.show.refused(refused);
-        self.ask_next(session).await
+        self.ask_next(session, now).await
     }
 
     /// Puts the next question to the person, or answers all of them as the command line says.
-    async fn ask_next(&mut self, session: &Session) -> anyhow::Result<()> {
+    async fn ask_next(&mut self, session: &Session, now: &State) -> anyhow::Result<()> {
         while let Some(request) = self.asked.front() {
-            self.show.question(request);
+            self.show.question(request, now);
             let Some(answer) = self.answer.clone() else { return Ok(()) };
             self.show.given(&answer);
             self.provide(session, Some(answer)).await?;
         }
         Ok(())
-    }
-
-    /// An answer was typed, or nobody is there to type one.
-    async fn reply(&mut self, session: &Session, line: Option<String>) -> anyhow::Result<()> {
-        self.provide(session, line).await?;
-        self.ask_next(session).await
     }
 
     /// Answers the question at the prompt. The first answer to a question counts, and the log shows

@@ -8,8 +8,9 @@ use roundtable::core::event::{
     Body, ContextEvent, Event, IterationEvent, RoundEvent, SessionEvent, Task, ToolCallEvent,
     TurnEvent,
 };
-use roundtable::core::id::{AgentId, ContextRequestId, IterationId};
+use roundtable::core::id::{ContextRequestId, IterationId};
 use roundtable::core::required_context;
+use roundtable::core::session::Session as State;
 use roundtable::driver::Update;
 use roundtable::prelude::*;
 
@@ -25,8 +26,6 @@ pub(super) struct Show {
     play: Play,
     /// How much of each running reply was shown as it was said, in bytes.
     heard: BTreeMap<IterationId, usize>,
-    /// The agents' names.
-    names: BTreeMap<AgentId, String>,
     /// The questions whose answers need not be shown again.
     shown: BTreeSet<ContextRequestId>,
     /// How deep the open turns are nested.
@@ -41,7 +40,6 @@ impl Show {
             json,
             play,
             heard: BTreeMap::new(),
-            names: BTreeMap::new(),
             shown: BTreeSet::new(),
             depth: 0,
             wrap: RefCell::new(
@@ -80,13 +78,10 @@ impl Show {
         self.say(&format!("\nThe next round cannot start without an answer:\n\n{lines}"));
     }
 
-    pub fn question(&mut self, request: &ContextRequest) {
+    pub fn question(&mut self, request: &ContextRequest, now: &State) {
         self.shown.insert(request.id.clone());
-        self.say(&format!(
-            "\n{} asks: {}\nYour answer: ",
-            self.name(&request.agent),
-            request.query
-        ));
+        let name = now.name_of(&request.agent);
+        self.say(&format!("\n{name} asks: {}\nYour answer: ", request.query));
     }
 
     pub fn given(&self, answer: &str) {
@@ -103,7 +98,7 @@ impl Show {
         }
     }
 
-    pub fn update(&mut self, update: &Update) {
+    pub fn update(&mut self, update: &Update, now: &State) {
         match update {
             Update::Delta(delta) => {
                 self.heard.insert(delta.iteration.clone(), delta.offset + delta.text.len());
@@ -114,7 +109,7 @@ impl Show {
                 put(&format!("{line}\n"));
             }
             Update::Event(event) => {
-                let text = self.text_of(event);
+                let text = self.text_of(event, now);
                 self.say(&text);
             }
         }
@@ -136,17 +131,9 @@ impl Show {
         Ok(())
     }
 
-    fn text_of(&mut self, event: &Event) -> String {
+    fn text_of(&mut self, event: &Event, now: &State) -> String {
         let indent = "    ".repeat(self.depth);
         match &event.body {
-            Body::Session(SessionEvent::SessionOpened(opening)) => {
-                self.names = opening
-                    .agents
-                    .iter()
-                    .map(|agent| (agent.id.clone(), agent.name.clone()))
-                    .collect();
-                String::new()
-            }
             Body::Session(SessionEvent::SessionCompleted { reason }) => {
                 format!("\nThe session is over: {reason}.\n")
             }
@@ -161,7 +148,7 @@ impl Show {
                         format!("{indent}nested prompt \"{}\": ", prompt.name)
                     }
                     Task::Seat { .. } | Task::Delegated { .. } => {
-                        format!("\n{indent}{}: ", self.name(agent))
+                        format!("\n{indent}{}: ", now.name_of(agent))
                     }
                 }
             }
@@ -207,10 +194,6 @@ impl Show {
         let rest = text.get(heard..).unwrap_or_default();
         let gap = if heard > 0 || !rest.is_empty() { " " } else { "" };
         end.map_or_else(|| rest.to_owned(), |end| format!("{rest}{gap}{end}"))
-    }
-
-    fn name<'a>(&'a self, agent: &'a AgentId) -> &'a str {
-        self.names.get(agent).map_or(agent.as_str(), String::as_str)
     }
 
     /// Words for people; a program that reads JSON gets none.

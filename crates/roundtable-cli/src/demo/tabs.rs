@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use roundtable::chat::{Message, Team};
 use roundtable::core::event::{Body, Event, IterationEvent, RoundEvent, Task, TurnEvent};
-use roundtable::core::session::Session as State;
-use roundtable::driver::{Subscription, Update};
+use roundtable::driver::Update;
 use roundtable::prelude::*;
+use roundtable::{Keep, Reader};
 use serde_json::json;
 
 use super::Options;
@@ -25,8 +25,7 @@ struct Tab {
     /// Words that must not be seen in another tab.
     canary: &'static str,
     session: Session,
-    state: State,
-    updates: Subscription,
+    reader: Reader,
     payloads: usize,
     strays: usize,
 }
@@ -51,7 +50,7 @@ pub(super) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
     let mut asked = false;
     while !(first.is_over() && asked && second.is_over()) {
         tokio::select! {
-            update = first.updates.next(), if !first.is_over() => {
+            update = first.reader.next(), if !first.is_over() => {
                 let update = update?;
                 first.take(&update, second.canary, options.json, &say);
                 if !asked && first.delegated(&update) {
@@ -59,7 +58,7 @@ pub(super) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
                     second.ask(&say).await?;
                 }
             }
-            update = second.updates.next(), if asked && !second.is_over() => {
+            update = second.reader.next(), if asked && !second.is_over() => {
                 second.take(&update?, first.canary, options.json, &say);
             }
         }
@@ -96,9 +95,8 @@ async fn open(engine: &Engine, index: usize) -> anyhow::Result<Tab> {
     let researcher = Agent::new("Researcher", "scripted")?;
     let team = Team::new(Agent::new("Supervisor", "scripted")?).worker(researcher, "finds facts");
     let session = engine.open(team.opening(question)).await?;
-    let state = session.state().await?;
-    let updates = session.updates(Since::After(state.head)).await?;
-    Ok(Tab { label, question, canary, session, state, updates, payloads: 0, strays: 0 })
+    let reader = Reader::open(&session, Keep::Window).await?;
+    Ok(Tab { label, question, canary, session, reader, payloads: 0, strays: 0 })
 }
 
 impl Tab {
@@ -110,7 +108,7 @@ impl Tab {
     }
 
     fn is_over(&self) -> bool {
-        self.state.rounds_completed > 0
+        self.reader.now().session.rounds_completed > 0
     }
 
     fn delegated(&self, update: &Update) -> bool {
@@ -128,7 +126,6 @@ impl Tab {
             }
             Update::Event(event) => event,
         };
-        self.state.evolve(event);
         let line = serde_json::to_string(event.as_ref()).unwrap_or_default();
         let names_other = matches!(&event.body, Body::Round(RoundEvent::RoundOpened { input, .. })
             if input.conversation_id() != self.session.id().as_str());
@@ -141,14 +138,15 @@ impl Tab {
     }
 
     fn words(&self, event: &Event) -> Option<String> {
+        let state = &self.reader.now().session;
         match &event.body {
             Body::Turn(TurnEvent::TurnStarted { agent, task: Task::Delegated { mission, .. } }) => {
-                Some(format!("  → {}: {mission}", self.state.name_of(agent)))
+                Some(format!("  → {}: {mission}", state.name_of(agent)))
             }
             Body::Iteration(IterationEvent::ModelCallFinished { text, .. }) if !text.is_empty() => {
                 let turn = event.place.turn.as_ref();
-                let turn = turn.and_then(|id| self.state.find_turn(id))?.1;
-                Some(format!("{}: {text}", self.state.name_of(&turn.agent)))
+                let turn = turn.and_then(|id| state.find_turn(id))?.1;
+                Some(format!("{}: {text}", state.name_of(&turn.agent)))
             }
             _ => None,
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::packager::{Packager, REQUIREMENTS, Tried};
+use super::packager::{FetchAttempt, Packager, REQUIREMENTS};
 use super::pin::{Entry, Wheel};
 use super::progress::Progress;
 use super::wheel::Package;
@@ -68,8 +68,8 @@ impl Fetch<'_> {
             let mut look = || self.progress.at(bytes_in(&scratch.0));
             let tried = packager.run(&scratch.0, self.without, &mut look);
             let taken = match tried {
-                Tried::Done => self.take(&scratch.0, wanted),
-                Tried::Failed(why) => Err(anyhow::anyhow!(why)),
+                FetchAttempt::Done => self.take(&scratch.0, wanted),
+                FetchAttempt::Failed(why) => Err(anyhow::anyhow!(why)),
             };
             match taken {
                 Ok(()) => return Ok(()),

@@ -29,7 +29,7 @@ pub(super) struct Packager {
 }
 
 /// What came of trying one.
-pub(super) enum Tried {
+pub(super) enum FetchAttempt {
     /// It got the package.
     Done,
     /// It is not there, or it could not: why.
@@ -81,7 +81,7 @@ impl Packager {
     /// Gets what the requirements in a folder say. `without` are variables that are nobody's
     /// business but ours; all others it may need for its proxies and mirrors. `look` is called
     /// while it works.
-    pub fn run(&self, folder: &Path, without: &[String], look: &mut dyn FnMut()) -> Tried {
+    pub fn run(&self, folder: &Path, without: &[String], look: &mut dyn FnMut()) -> FetchAttempt {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -93,14 +93,14 @@ impl Packager {
         match command.spawn() {
             Ok(child) => wait(child, look),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Tried::Failed("not found".to_owned())
+                FetchAttempt::Failed("not found".to_owned())
             }
-            Err(error) => Tried::Failed(error.to_string()),
+            Err(error) => FetchAttempt::Failed(error.to_string()),
         }
     }
 }
 
-fn wait(mut child: Child, look: &mut dyn FnMut()) -> Tried {
+fn wait(mut child: Child, look: &mut dyn FnMut()) -> FetchAttempt {
     let (sender, heard) = mpsc::sync_channel(1);
     let errors = child.stderr.take();
     std::thread::spawn(move || {
@@ -119,9 +119,9 @@ fn wait(mut child: Child, look: &mut dyn FnMut()) -> Tried {
         }
     };
     match child.wait() {
-        Ok(status) if status.success() => Tried::Done,
-        Ok(status) => Tried::Failed(complaint(&text).unwrap_or_else(|| status.to_string())),
-        Err(error) => Tried::Failed(error.to_string()),
+        Ok(status) if status.success() => FetchAttempt::Done,
+        Ok(status) => FetchAttempt::Failed(complaint(&text).unwrap_or_else(|| status.to_string())),
+        Err(error) => FetchAttempt::Failed(error.to_string()),
     }
 }
 

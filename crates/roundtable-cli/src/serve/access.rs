@@ -4,7 +4,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use roundtable_server::{Access, Quotas, Replaced};
+use roundtable_server::{Access, Quotas, TokenChanges};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::{Config, Stamp};
@@ -21,7 +21,7 @@ pub(super) struct Keeper<'a> {
     quotas: Quotas,
     asked: Signal,
     on_terminal: bool,
-    file: Watched<Stamp>,
+    file: FileWatch<Stamp>,
 }
 
 impl<'a> Keeper<'a> {
@@ -32,7 +32,7 @@ impl<'a> Keeper<'a> {
             quotas,
             asked: signal(SignalKind::hangup())?,
             on_terminal: std::io::stderr().is_terminal(),
-            file: Watched::new(config.stamp().clone()),
+            file: FileWatch::new(config.stamp().clone()),
         })
     }
 
@@ -49,7 +49,7 @@ impl<'a> Keeper<'a> {
             let now = self.config.stamp_now();
             let changed = self.file.look(now.clone());
             if asked {
-                self.file = Watched::new(now);
+                self.file = FileWatch::new(now);
             }
             if asked || changed {
                 say(&self.read(asked));
@@ -76,8 +76,8 @@ impl<'a> Keeper<'a> {
 }
 
 /// What came of reading the tokens again; nothing when nobody asked and nothing changed.
-fn told(replaced: Replaced, is_open: bool, asked: bool) -> String {
-    let Replaced { added, revoked, left } = replaced;
+fn told(replaced: TokenChanges, is_open: bool, asked: bool) -> String {
+    let TokenChanges { added, revoked, left } = replaced;
     match (added, revoked) {
         (0, 0) if !asked => String::new(),
         (0, 0) if is_open => "Still no access tokens.\n".to_owned(),
@@ -93,14 +93,14 @@ fn say(text: &str) {
 }
 
 /// A file that may be in the middle of being written, by what can be seen of it from outside.
-struct Watched<S> {
+struct FileWatch<S> {
     /// As it was when it was read.
     read: S,
     /// As it was when it was looked at.
     seen: S,
 }
 
-impl<S: PartialEq + Clone> Watched<S> {
+impl<S: PartialEq + Clone> FileWatch<S> {
     fn new(read: S) -> Self {
         Self { seen: read.clone(), read }
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn s04_a_file_is_read_again_when_it_has_changed_and_rests() {
-        let mut file = Watched::new("old");
+        let mut file = FileWatch::new("old");
         let looks = ["old", "half", "new", "new", "new", "old", "old", "gone", "old"];
         let read: Vec<bool> = looks.into_iter().map(|now| file.look(now)).collect();
         assert_eq!(read, [false, false, false, true, false, false, true, false, false]);
@@ -131,14 +131,14 @@ mod tests {
 
     #[test]
     fn whoever_runs_the_server_hears_of_every_change_and_of_what_they_asked_for() {
-        let same = Replaced { added: 0, revoked: 0, left: 2 };
+        let same = TokenChanges { added: 0, revoked: 0, left: 2 };
         assert_eq!(told(same, false, false), "");
         assert_eq!(told(same, false, true), "The access tokens are unchanged: 2.\n");
-        let other = Replaced { added: 1, revoked: 2, left: 1 };
+        let other = TokenChanges { added: 1, revoked: 2, left: 1 };
         assert_eq!(told(other, false, false), "Access tokens: 1 new, 2 revoked, 1 in total.\n");
-        let none = Replaced { added: 0, revoked: 2, left: 0 };
+        let none = TokenChanges { added: 0, revoked: 2, left: 0 };
         assert!(told(none, false, false).contains("every call is refused"));
-        let never = Replaced { added: 0, revoked: 0, left: 0 };
+        let never = TokenChanges { added: 0, revoked: 0, left: 0 };
         assert_eq!(told(never, true, true), "Still no access tokens.\n");
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, oneshot};
 use crate::config::{Config, Overrides};
 use crate::descriptors;
 use crate::out;
-use crate::signal::{Drained, Signals};
+use crate::signal::{DrainOutcome, Signals};
 use access::Keeper;
 
 /// Where it listens, and what it prints.
@@ -71,7 +71,7 @@ pub(crate) async fn run(config: &Config, options: &Options) -> anyhow::Result<Ex
         }
     };
     let (drained, ended) = tokio::select! {
-        ended = &mut server => (Drained::Whole, ended),
+        ended = &mut server => (DrainOutcome::Whole, ended),
         () = asked_to_stop => {
             drop(stop);
             // What runs is finished while callers are told where to go on.

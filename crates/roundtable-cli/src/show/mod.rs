@@ -39,7 +39,7 @@ pub(crate) struct Options {
 }
 
 /// A turn of a session.
-struct Named {
+struct TurnRef {
     turn: TurnId,
     agent: AgentId,
 }
@@ -134,18 +134,18 @@ async fn show_turn(
 }
 
 /// The turns of a log, in the order in which they began.
-fn turns(log: &[Arc<Event>]) -> Vec<Named> {
+fn turns(log: &[Arc<Event>]) -> Vec<TurnRef> {
     let begun = log.iter().filter_map(|event| match (&event.body, &event.place.turn) {
         (Body::Turn(TurnEvent::TurnStarted { agent, .. }), Some(turn)) => {
-            Some(Named { turn: turn.clone(), agent: agent.clone() })
+            Some(TurnRef { turn: turn.clone(), agent: agent.clone() })
         }
         _ => None,
     });
     begun.collect()
 }
 
-fn unknown_turn(wanted: &str, turns: &[Named]) -> String {
-    let named = |(index, named): (usize, &Named)| {
+fn unknown_turn(wanted: &str, turns: &[TurnRef]) -> String {
+    let named = |(index, named): (usize, &TurnRef)| {
         format!("\n  {}  {}  {}", index + 1, named.turn, named.agent.suffix())
     };
     let known: String = turns.iter().enumerate().take(NAMED).map(named).collect();

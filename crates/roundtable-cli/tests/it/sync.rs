@@ -92,7 +92,8 @@ fn f17_a_failed_sync_stops_the_process_and_nothing_is_lost_after_a_restart() {
 
         let verified = home.run(&["verify", "--json"]).ok();
         assert!(verified.starts_with(r#"{"damages":[]"#), "sync {failing}: {verified}");
-        home.run(&ASK).ok();
+        let after = home.run(&ASK);
+        assert_eq!(after.code, Some(0), "sync {failing}: {after:?}");
         let known = home.run(&["sessions"]).ok().matches("ses_").count();
         assert!(known > sessions, "sync {failing}: {known} sessions after {sessions}");
         sessions = known;

@@ -121,7 +121,7 @@ pub struct Opening {
 
 /// The record of a session that was held elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Imported {
+pub struct ImportedSession {
     /// The program that can read it; also what kind of session it is.
     pub program: Name,
     /// The topic or title.
@@ -139,7 +139,7 @@ pub struct Imported {
 
 /// Something that opens a round: a message, or the wish to go on without one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
+pub struct AcceptedInput {
     /// Whose ids everything that it causes carries.
     pub context: MessageContext,
     /// Who says it.
@@ -190,9 +190,9 @@ pub enum SessionEvent {
         seats: Vec<AgentId>,
     },
     /// An input was acknowledged; its round opens when it is its turn.
-    SessionInputAccepted(Accepted),
+    SessionInputAccepted(AcceptedInput),
     /// An input that waits was changed before its round opened. It has the same ids.
-    SessionInputEdited(Accepted),
+    SessionInputEdited(AcceptedInput),
     /// An acknowledged input will open no round: the session ended first, or it was withdrawn.
     SessionInputDropped {
         /// The message.
@@ -227,7 +227,7 @@ pub enum SessionEvent {
         take: u32,
     },
     /// It began, and is over, as the record of one that was held elsewhere.
-    SessionImported(Box<Imported>),
+    SessionImported(Box<ImportedSession>),
     /// Its title changed, or whether it is archived.
     SessionChanged(Change),
     /// The state of its program changed; in a round or an aside where the place says so.
@@ -254,7 +254,7 @@ pub enum RoundOutcome {
 
 /// A message of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct MessageRef {
     /// Its number in the session.
     pub number: u64,
     /// The event that holds its text.
@@ -277,7 +277,7 @@ pub enum RoundEvent {
         input: MessageContext,
         /// The input's message, when it says something.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        said: Option<Said>,
+        said: Option<MessageRef>,
         /// Who is present: nobody else receives what is said. Everyone, where it says nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>,
@@ -431,7 +431,7 @@ pub enum TurnEvent {
         outcome: TurnOutcome,
         /// Its message, when it is one of the session's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        said: Option<Said>,
+        said: Option<MessageRef>,
     },
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::progress::{self, RoundView};
 use super::{Act, Brief, Next, Program, Progress, Scope, SeatView, SessionView};
 use crate::audience::Audience;
-use crate::event::{Imported, Opening};
+use crate::event::{ImportedSession, Opening};
 use crate::id::AgentId;
 use crate::json;
 use crate::reject::Reject;
@@ -48,7 +48,7 @@ pub(crate) struct SeatInput<'a> {
 pub(crate) trait AnyProgram: Send + Sync {
     fn version(&self) -> u32;
     fn check(&self, opening: &Opening) -> Result<(), String>;
-    fn check_import(&self, imported: &Imported) -> Result<(), String>;
+    fn check_import(&self, imported: &ImportedSession) -> Result<(), String>;
     /// `record` is none for a round that is about to open.
     fn next(&self, folds: Folds<'_>, scope: Scope<'_>, record: Option<&RoundRecord>) -> Due;
     fn input(
@@ -87,7 +87,7 @@ impl<P: Program> AnyProgram for P {
         Program::check(self, &rules, opening)
     }
 
-    fn check_import(&self, imported: &Imported) -> Result<(), String> {
+    fn check_import(&self, imported: &ImportedSession) -> Result<(), String> {
         Program::check_import(self, imported)
     }
 

@@ -24,7 +24,7 @@ pub use registry::Programs;
 pub use seat::{Brief, SeatView};
 pub use step::{Act, Aside, Next, Step};
 
-use crate::event::{Accepted, Imported, Opening};
+use crate::event::{AcceptedInput, ImportedSession, Opening};
 use crate::id::AgentId;
 use crate::reject::Reject;
 use crate::session::Session;
@@ -123,7 +123,7 @@ pub trait Program: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     /// A sentence for whoever imports it.
-    fn check_import(&self, _imported: &Imported) -> Result<(), String> {
+    fn check_import(&self, _imported: &ImportedSession) -> Result<(), String> {
         Err(format!("{} sessions cannot be imported", Self::NAME))
     }
 }
@@ -166,7 +166,7 @@ pub struct Scope<'a> {
     /// What it is for, when it is an aside.
     pub aside: Option<&'a Name>,
     /// The input that it answers.
-    pub input: Option<&'a Accepted>,
+    pub input: Option<&'a AcceptedInput>,
     /// How many turns have answered in stages that count.
     pub answered: u32,
 }

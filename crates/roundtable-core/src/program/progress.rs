@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::audience::Viewer;
-use crate::event::Accepted;
+use crate::event::AcceptedInput;
 use crate::job::JobOutcome;
 use crate::stage::{Name, Stage};
 use crate::window::{RoundRecord, Utterance};
@@ -92,7 +92,7 @@ impl<'a> RoundView<'a> {
     }
 
     /// The input that it answers; nothing where the viewer did not receive it.
-    pub fn input(&self) -> Option<&'a Accepted> {
+    pub fn input(&self) -> Option<&'a AcceptedInput> {
         self.record.input_for(self.viewer)
     }
 

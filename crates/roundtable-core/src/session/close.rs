@@ -3,8 +3,8 @@
 use super::{Draft, Session};
 use crate::context_request::{About, ContextRequest, Priority};
 use crate::event::{
-    Body, ContextEvent, IterationEvent, IterationOutcome, RoundEvent, RoundOutcome, Said, Seq,
-    ToolCallEvent, TurnEvent, TurnOutcome,
+    Body, ContextEvent, IterationEvent, IterationOutcome, MessageRef, RoundEvent, RoundOutcome,
+    Seq, ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{ContextRequestId, ToolCallId};
 use crate::input::{Env, Unanswered};
@@ -30,7 +30,7 @@ impl Session {
             let words = words.filter(|_| public);
             self.close_inside(round, seat, IterationOutcome::Cancelled, env, drafts);
             number += u64::from(words.is_some());
-            let said = words.map(|seq| Said { number, seq });
+            let said = words.map(|seq| MessageRef { number, seq });
             drafts.push((round.place().turn(&seat.id), ended(seat, said)));
         }
         if let Some(job) = &round.job {
@@ -159,7 +159,7 @@ pub(crate) fn broken_off(partial: &str) -> Unanswered {
     Unanswered::BrokenOff { arrived: partial.len() as u64 }
 }
 
-fn ended(turn: &Turn, said: Option<Said>) -> Body {
+fn ended(turn: &Turn, said: Option<MessageRef>) -> Body {
     let outcome = turn.ending.clone().unwrap_or(TurnOutcome::Cancelled);
     Body::Turn(TurnEvent::TurnEnded { outcome, said })
 }

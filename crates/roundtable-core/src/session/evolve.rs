@@ -7,13 +7,13 @@ use super::{ANSWERED, AsideKey, Mark, Session, Status, Waiting};
 use crate::budget::{Account, Spend};
 use crate::context_request::{About, ContextRequest, Priority};
 use crate::event::{
-    Body, ContextEvent, Event, Imported, IterationEvent, IterationOutcome, RoundEvent,
+    Body, ContextEvent, Event, ImportedSession, IterationEvent, IterationOutcome, RoundEvent,
     RoundOutcome, SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
 use crate::id::{RoundId, TurnId};
 use crate::iteration::{Iteration, Phase};
 use crate::job::Job;
-use crate::round::{Opened, Round};
+use crate::round::{Round, RoundOpening};
 use crate::scope::Place;
 use crate::session::report::action_digest;
 use crate::state;
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// A session that was held elsewhere. It has no agents here, so nobody needs their models.
-    fn import(&mut self, imported: &Imported) {
+    fn import(&mut self, imported: &ImportedSession) {
         self.opened = true;
         self.kind.clone_from(&imported.program);
         self.topic.clone_from(&imported.topic);
@@ -204,7 +204,7 @@ impl Session {
                 });
                 self.last_number = *number;
                 self.last_message = self.last_message.max(said.map_or(0, |said| said.number));
-                self.round = Some(Round::from(Opened {
+                self.round = Some(Round::from(RoundOpening {
                     id,
                     number: *number,
                     take: *take,
@@ -219,7 +219,7 @@ impl Session {
             RoundEvent::RoundAsideOpened { number, take, purpose, stages, input } => {
                 let Some(id) = event.place.round.clone() else { return };
                 self.asides_opened += 1;
-                self.asides.push(Round::from(Opened {
+                self.asides.push(Round::from(RoundOpening {
                     id,
                     number: *number,
                     take: *take,

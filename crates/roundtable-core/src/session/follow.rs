@@ -10,7 +10,7 @@ use super::stages::Opens;
 use super::{Draft, Session, Status, Waiting};
 use crate::budget::{Exhausted, Fit, Spend};
 use crate::event::{
-    Accepted, Body, IterationEvent, IterationOutcome, PromptRecord, RoundOutcome, Said,
+    AcceptedInput, Body, IterationEvent, IterationOutcome, MessageRef, PromptRecord, RoundOutcome,
     SessionEvent, ToolCallEvent, TurnEvent, TurnOutcome,
 };
 use crate::id::{IterationId, TurnId};
@@ -27,13 +27,13 @@ use crate::turn::{Turn, exceeded};
 use crate::window::Window;
 
 /// What a model call would be made with.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedPrompt {
     pub prompt: PromptRecord,
     pub bytes: u64,
 }
 
 /// Makes the prompt of an open turn.
-pub(crate) type Prepare<'a> = &'a dyn Fn(&TurnId) -> Option<Prepared>;
+pub(crate) type Prepare<'a> = &'a dyn Fn(&TurnId) -> Option<PreparedPrompt>;
 
 /// What decisions draw on besides the state.
 pub(crate) struct With<'a> {
@@ -88,7 +88,7 @@ impl Session {
         }
         let number = self.last_number + 1;
         let take = self.next_take(number);
-        let message = |next: &Waiting| Said { number: self.last_message + 1, seq: next.seq };
+        let message = |next: &Waiting| MessageRef { number: self.last_message + 1, seq: next.seq };
         let (input, said) = match (&self.redo, self.waiting.front()) {
             // A round that failed is run again for the next input, and answers the message that it
             // failed to answer unless there is another one.
@@ -139,7 +139,7 @@ impl Session {
             return None;
         }
         let context = MessageContext::new(&format!("auto_{number}_{take}"), &self.id, None).ok()?;
-        let accepted = Accepted {
+        let accepted = AcceptedInput {
             context,
             sender: "Roundtable".to_owned(),
             text: None,
@@ -211,7 +211,7 @@ impl Session {
             TurnOutcome::Failed { .. } | TurnOutcome::Cancelled => None,
         };
         let said = words.filter(|_| round.stage_of(turn).is_some_and(|stage| stage.public));
-        let said = said.map(|seq| Said { number: self.last_message + 1, seq });
+        let said = said.map(|seq| MessageRef { number: self.last_message + 1, seq });
         (place, Body::Turn(TurnEvent::TurnEnded { outcome, said }))
     }
 

@@ -16,8 +16,9 @@ mod wants;
 
 use std::collections::{BTreeMap, VecDeque};
 
-pub(crate) use follow::{Prepared, With};
+pub(crate) use follow::{PreparedPrompt, With};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ use crate::agent::Agent;
 use crate::budget::Account;
 use crate::context_request::{ContextRequest, Priority};
 use crate::digest::Digest;
-use crate::event::{Accepted, Body, RoundOutcome, Said, Seq};
+use crate::event::{AcceptedInput, Body, MessageRef, RoundOutcome, Seq};
 use crate::id::{AgentId, ContextRequestId, SessionId, TurnId};
 use crate::message_context::MessageContext;
 use crate::program::PANEL;
@@ -38,15 +39,15 @@ use crate::state;
 /// An event that was decided and has no position yet.
 pub(crate) type Draft = (Place, Body);
 
-/// Whether a session opens rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Status of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It does.
+    /// It opens rounds.
     Active,
-    /// Not until it is resumed.
+    /// It opens no rounds until it is resumed.
     Paused,
-    /// Never again.
+    /// It is over.
     Completed,
 }
 
@@ -75,7 +76,7 @@ pub struct Mark {
     /// The input that opened it.
     pub input: MessageContext,
     /// The input's message, when it says something.
-    pub said: Option<Said>,
+    pub said: Option<MessageRef>,
     /// The requests whose answers it was given.
     pub answered: Vec<ContextRequest>,
     /// How it ended, once it did.
@@ -104,7 +105,7 @@ pub struct Session {
     /// Whether lists leave it out unless they are asked for archived sessions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// Who takes part.
+    /// The agents.
     pub agents: Vec<Agent>,
     /// How it runs.
     pub settings: Settings,
@@ -120,7 +121,7 @@ pub struct Session {
     pub head: Seq,
     /// What it has spent.
     pub account: Account,
-    /// How many rounds are finished.
+    /// Number of finished rounds.
     pub rounds_completed: u32,
     /// How many of those have left the window.
     pub completed_before: u32,
@@ -138,8 +139,7 @@ pub struct Session {
     pub requests: Vec<ContextRequest>,
     /// The last ones that were answered, so that a late or second answer is known as one.
     pub answered: VecDeque<ContextRequestId>,
-    /// What was answered to those of them, as far as it is known: a second, different answer is
-    /// told from a retry.
+    /// Their answers, as far as they are known, to distinguish a different answer from a retry.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer_digests: BTreeMap<ContextRequestId, Digest>,
     /// Requests answered since the last round opened: the next one gets the answers.
@@ -321,7 +321,7 @@ impl Mark {
 }
 
 impl Waiting {
-    pub(crate) fn of(accepted: &Accepted, seq: Seq) -> Self {
+    pub(crate) fn of(accepted: &AcceptedInput, seq: Seq) -> Self {
         Self { context: accepted.context.clone(), has_text: accepted.text.is_some(), seq }
     }
 }

@@ -7,7 +7,8 @@ use super::close::closed;
 use super::follow::With;
 use super::{AsideKey, Draft, Session};
 use crate::event::{
-    Accepted, Body, Change, RoundEvent, RoundOutcome, Said, SessionEvent, Task, TurnEvent,
+    AcceptedInput, Body, Change, MessageRef, RoundEvent, RoundOutcome, SessionEvent, Task,
+    TurnEvent,
 };
 use crate::id::RoundId;
 use crate::live::Starts;
@@ -24,7 +25,7 @@ pub(super) struct Opens {
     pub number: u32,
     pub take: u32,
     pub input: MessageContext,
-    pub said: Option<Said>,
+    pub said: Option<MessageRef>,
 }
 
 impl Session {
@@ -42,9 +43,9 @@ impl Session {
         }
         let changed = due.state.and_then(|new| self.change(new));
         let (stages, rest) = match self.bounded(due.next, 0, 0) {
-            Bounded::Stages(stages) => (stages, None),
-            Bounded::Job(name) => (Vec::new(), Some(job_started(name, 1))),
-            Bounded::Close { note, .. } => {
+            BoundedNext::Stages(stages) => (stages, None),
+            BoundedNext::Job(name) => (Vec::new(), Some(job_started(name, 1))),
+            BoundedNext::Close { note, .. } => {
                 let notes = [changed.as_ref().and_then(note_of), note];
                 (Vec::new(), Some(closed(RoundOutcome::Failed, None, notes.into_iter().flatten())))
             }
@@ -87,11 +88,11 @@ impl Session {
         let changed = due.state.and_then(|new| self.change(new));
         let mut asides = Vec::new();
         let body = match self.bounded(due.next, scope.stages.len(), scope.jobs) {
-            Bounded::Stages(stages) => {
+            BoundedNext::Stages(stages) => {
                 Body::Round(RoundEvent::StagesAdded { stages, audience: due.audience })
             }
-            Bounded::Job(name) => job_started(name, scope.jobs + 1),
-            Bounded::Close { ends, note, asides: wanted } => {
+            BoundedNext::Job(name) => job_started(name, scope.jobs + 1),
+            BoundedNext::Close { ends, note, asides: wanted } => {
                 let outcome = scope.outcome();
                 let completed = outcome == RoundOutcome::Completed;
                 let ends = ends.filter(|_| completed && scope.aside.is_none());
@@ -127,9 +128,9 @@ impl Session {
 
     /// What a program decided, within the limits of a round or an aside that has so many stages and
     /// jobs. Who does not take part has no seat.
-    fn bounded(&self, next: Next, stages: usize, jobs: u32) -> Bounded {
+    fn bounded(&self, next: Next, stages: usize, jobs: u32) -> BoundedNext {
         let most = self.settings.max_stages as usize;
-        let end = |what: &str| Bounded::Close {
+        let end = |what: &str| BoundedNext::Close {
             ends: None,
             note: Some(format!("it ended because it reached the limit of {most} {what}")),
             asides: Vec::new(),
@@ -141,14 +142,14 @@ impl Session {
                 }
                 added.retain(|stage| !stage.seats.is_empty());
                 match added.len() {
-                    0 => Bounded::Close { ends: None, note: None, asides: Vec::new() },
+                    0 => BoundedNext::Close { ends: None, note: None, asides: Vec::new() },
                     more if stages + more > most => end("stages"),
-                    _ => Bounded::Stages(added),
+                    _ => BoundedNext::Stages(added),
                 }
             }
             Next::Job(_) if jobs as usize >= most => end("jobs"),
-            Next::Job(name) => Bounded::Job(name),
-            Next::Close { ends, note, asides } => Bounded::Close { ends, note, asides },
+            Next::Job(name) => BoundedNext::Job(name),
+            Next::Close { ends, note, asides } => BoundedNext::Close { ends, note, asides },
         }
     }
 
@@ -202,7 +203,7 @@ impl Session {
 }
 
 /// What comes next, within the limits.
-enum Bounded {
+enum BoundedNext {
     Stages(Vec<Stage>),
     Job(Name),
     Close { ends: Option<String>, note: Option<String>, asides: Vec<Aside> },
@@ -224,7 +225,7 @@ fn note_of(body: &Body) -> Option<String> {
     }
 }
 
-fn scope_of<'a>(scope: &'a Round, input: Option<&'a Accepted>) -> Scope<'a> {
+fn scope_of<'a>(scope: &'a Round, input: Option<&'a AcceptedInput>) -> Scope<'a> {
     Scope {
         number: scope.number,
         take: scope.take,

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::audience::Viewer;
 use crate::event::{
-    Accepted, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
+    AcceptedInput, Body, ContextEvent, Event, IterationEvent, IterationOutcome, RoundEvent,
     SessionEvent, Task, ToolCallEvent, TurnEvent, TurnOutcome, legacy,
 };
 use crate::id::{RoundId, ToolCallId, TurnId};
@@ -29,9 +29,9 @@ use crate::stage::{Seat, Stage};
 use crate::tool::ToolOutcome;
 pub use received::ReceivedMessage;
 use render::Begins;
-pub use round::{JobRecord, MissionRecord, Provided, RoundRecord, StageRecord, Utterance};
-use turn::{Awaited, booked};
+pub use round::{JobRecord, MissionRecord, ProvidedResult, RoundRecord, StageRecord, Utterance};
 pub use turn::{ChildRecord, TurnRecord};
+use turn::{PendingReply, booked};
 
 /// How much of a log is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,10 +61,10 @@ pub struct Chronicle {
 pub struct Window {
     /// Shared with those who read: a copy of the window costs little.
     rounds: VecDeque<Arc<RoundRecord>>,
-    waiting: BTreeMap<String, Accepted>,
+    waiting: BTreeMap<String, AcceptedInput>,
     /// The round and take whose message the next round answers again.
     redo: Option<(u32, u32)>,
-    provided: Vec<Provided>,
+    provided: Vec<ProvidedResult>,
     /// Boxed: an empty map keeps its first node, which has room for eleven values.
     turns: BTreeMap<TurnId, Box<TurnRecord>>,
     children: BTreeMap<TurnId, (RoundId, ToolCallId, ChildRecord)>,
@@ -120,7 +120,7 @@ impl Window {
     }
 
     /// An input that waits for its round.
-    pub(crate) fn find_waiting(&self, message_id: &str) -> Option<&Accepted> {
+    pub(crate) fn find_waiting(&self, message_id: &str) -> Option<&AcceptedInput> {
         self.waiting.get(message_id)
     }
 
@@ -170,7 +170,7 @@ impl Window {
         &self,
         input: &MessageContext,
         again: Option<(u32, u32)>,
-    ) -> Option<&Accepted> {
+    ) -> Option<&AcceptedInput> {
         let waited = self.waiting.get(input.message_id());
         let Some(redone) = self.find_take(again) else { return waited };
         waited.filter(|waited| waited.text.is_some()).or(redone.input.as_ref())
@@ -431,7 +431,7 @@ impl Window {
                 record.utterance.notice.clone_from(&call.notice);
                 record.utterance.model = Some(call.model.clone()).filter(|name| !name.is_empty());
                 record.context.replace(|context| context.with_call(call.clone(), event.at));
-                record.reply = Some(Awaited {
+                record.reply = Some(PendingReply {
                     text: text.clone(),
                     thoughts: thoughts.clone(),
                     calls: *calls as usize,
@@ -523,7 +523,7 @@ impl Window {
                 let shown = request.is_some_and(|request| request.about.waiting_call().is_none());
                 if shown || self.chronicle.is_some() {
                     let query = request.map(|request| request.query.clone()).unwrap_or_default();
-                    self.provided.push(Provided { query, result: result.clone(), shown });
+                    self.provided.push(ProvidedResult { query, result: result.clone(), shown });
                 }
             }
             ContextEvent::ContextWithdrawn { .. } => {}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{RoundRecord, Window};
 use crate::audience::Viewer;
-use crate::event::{Said, Seq};
+use crate::event::{MessageRef, Seq};
 use crate::id::{AgentId, RoundId, TurnId};
 use crate::live::Live;
 use crate::projection::Receivers;
@@ -43,8 +43,8 @@ impl Live {
     }
 
     fn messages_of(&self, round: &RoundRecord, viewer: &Viewer) -> Vec<ReceivedMessage> {
-        let message = |said: Said, agent: Option<AgentId>, sender: String, text: &str| {
-            let Said { number, seq } = said;
+        let message = |said: MessageRef, agent: Option<AgentId>, sender: String, text: &str| {
+            let MessageRef { number, seq } = said;
             let (round, counts, text) = (round.number, round.active, text.to_owned());
             ReceivedMessage { number, seq, round, counts, agent, sender, text }
         };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::turn::Prompting;
-use super::{Provided, RoundRecord, TurnRecord, Utterance, Window};
+use super::{ProvidedResult, RoundRecord, TurnRecord, Utterance, Window};
 use crate::audience::Viewer;
 use crate::budget::Charge;
 use crate::event::{PromptRecord, Seq, Task};
@@ -335,7 +335,8 @@ fn begins(session: &Session, round: &RoundRecord) -> Seq {
 
 /// Answers to earlier questions, as a block of data that its content cannot close.
 fn provided_text(round: &RoundView<'_>) -> String {
-    let line = |p: &Provided| format!("[{}] {}\n{}", p.result.request, p.query, p.result.shown());
+    let line =
+        |p: &ProvidedResult| format!("[{}] {}\n{}", p.result.request, p.query, p.result.shown());
     let provided = round.record().provided.iter().filter(|p| p.shown);
     let lines: Vec<String> = provided.map(line).collect();
     if lines.is_empty() || !round.was_present() {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::audience::{Audience, Viewer};
 use crate::budget::Charge;
 use crate::context_request::{ContextRequest, ContextResult};
-use crate::event::{Accepted, RoundOutcome, Said, Seq, TurnOutcome};
+use crate::event::{AcceptedInput, MessageRef, RoundOutcome, Seq, TurnOutcome};
 use crate::id::{AgentId, RoundId, TurnId};
 use crate::job::JobOutcome;
 use crate::message::Citation;
@@ -15,7 +15,7 @@ use crate::stage::{Name, Stage};
 
 /// An answer that people gave to an agent's question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Provided {
+pub struct ProvidedResult {
     /// What was asked.
     pub query: String,
     /// What was answered.
@@ -46,7 +46,7 @@ pub struct Utterance {
     /// Where it ended; nothing while it is open.
     pub ended: Option<Seq>,
     /// Its message, if it is one.
-    pub said: Option<Said>,
+    pub said: Option<MessageRef>,
     /// Who received it; everyone, where it says nothing.
     pub audience: Option<Audience>,
     /// Whether programs may show it to others: it is a message, or a whole answer of a private stage.
@@ -129,11 +129,11 @@ pub struct RoundRecord {
     /// Who was present when it opened; everyone, where it says nothing.
     pub present: Option<Audience>,
     /// The input, if it said something.
-    pub input: Option<Accepted>,
+    pub input: Option<AcceptedInput>,
     /// The input's message.
-    pub said: Option<Said>,
+    pub said: Option<MessageRef>,
     /// The answers that it was given.
-    pub provided: Vec<Provided>,
+    pub provided: Vec<ProvidedResult>,
     /// What it asked for.
     pub requests: Vec<ContextRequest>,
     /// The turns of its seats that ended, in that order.
@@ -211,7 +211,7 @@ impl RoundRecord {
     }
 
     /// The input, if someone received it.
-    pub(crate) fn input_for(&self, viewer: &Viewer) -> Option<&Accepted> {
+    pub(crate) fn input_for(&self, viewer: &Viewer) -> Option<&AcceptedInput> {
         let input = self.input.as_ref()?;
         let audience = self.input_receivers().agents;
         viewer.received(audience.as_ref(), self.from).then_some(input)

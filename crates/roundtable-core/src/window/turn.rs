@@ -32,7 +32,7 @@ pub struct TurnRecord {
     /// What was said in it, message by message.
     pub context: Context,
     /// A reply whose tool calls are still to come.
-    pub(super) reply: Option<Awaited>,
+    pub(super) reply: Option<PendingReply>,
     pub(super) calls: Vec<ToolRequest>,
     pub(super) answers: BTreeMap<ToolCallId, ToolAnswer>,
     /// The calls whose tools ran.
@@ -41,7 +41,7 @@ pub struct TurnRecord {
 
 /// A reply, and how many tool calls belong to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Awaited {
+pub(super) struct PendingReply {
     pub text: String,
     pub thoughts: Vec<Reasoning>,
     pub calls: usize,
@@ -104,9 +104,9 @@ impl TurnRecord {
 
     /// Adds the reply once all of its tool calls are known.
     pub(super) fn complete_reply(&mut self, at: Timestamp) {
-        let whole = |reply: &mut Awaited| self.calls.len() >= reply.calls;
+        let whole = |reply: &mut PendingReply| self.calls.len() >= reply.calls;
         let Some(reply) = self.reply.take_if(whole) else { return };
-        let Awaited { text, thoughts, .. } = reply;
+        let PendingReply { text, thoughts, .. } = reply;
         let calls = self.calls.clone();
         self.context.replace(|context| context.reply(&text, thoughts, calls, at));
     }

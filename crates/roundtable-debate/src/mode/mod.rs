@@ -13,6 +13,7 @@ mod socratic;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use policy::Role;
@@ -21,26 +22,26 @@ pub(super) use policy::{Naming, Policy, Seat};
 use crate::Stance;
 use roundtable_core::settings::Order;
 
-/// How a panel argues.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Debate mode.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Build on each other and find what all can stand behind.
+    /// Agents build on each other's ideas and look for agreement.
     #[default]
     Collaborative,
-    /// Proponents and opponents attack the strongest form of each other's case.
+    /// Proponents and opponents attack each other's strongest arguments.
     Adversarial,
-    /// Questioners probe, respondents account for what they hold.
+    /// Questioners probe, respondents justify their positions.
     Socratic,
-    /// Each seat speaks from a point of view of its own.
+    /// Each agent argues from its own perspective.
     ExpertPanel,
-    /// Some have to be for, some against, the rest weigh.
+    /// Some agents must argue for, some against, the others evaluate.
     DevilsAdvocate,
-    /// Nobody knows whose answer it is; everyone sees the figures of the round before.
+    /// Answers are anonymous. Agents see the statistics of the previous round.
     Delphi,
     /// One team attacks a plan, the other defends it.
     RedTeamBlueTeam,
-    /// All answer, all rank the answers without names, and a chair writes the verdict.
+    /// Agents answer, rank the anonymous answers, and a chair writes the verdict.
     Council,
 }
 

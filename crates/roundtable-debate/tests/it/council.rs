@@ -53,8 +53,8 @@ fn the_chair_reads_what_the_rankings_come_to_and_writes_a_message() {
     let chair = hall.asked.iter().find(|asked| asked.prompt == "verdict").unwrap();
     let expected = "Ranking by 3 members, best first: Member B (mean place 1.00), Member A (mean place 2.00), Member C (mean place 3.00)";
     assert!(chair.rendered.text().contains(expected));
-    let judgement = hall.record().judgement(1).unwrap();
-    assert_eq!(judgement.verdict.unwrap().position, "The council says build it");
+    let consensus = hall.record().consensus(1).unwrap();
+    assert_eq!(consensus.verdict.unwrap().position, "The council says build it");
     // Three answers, one question and one verdict are messages; rankings and analysis are not.
     assert_eq!(hall.table.session().last_message, 5);
 }
@@ -70,7 +70,7 @@ fn rankings_that_fail_or_say_nothing_leave_the_verdict_to_the_chair() {
     hall.first(odd);
     let chair = hall.asked.iter().find(|asked| asked.prompt == "verdict").unwrap();
     assert!(!chair.rendered.text().contains("mean place"));
-    assert!(hall.record().judgement(1).unwrap().verdict.is_some());
+    assert!(hall.record().consensus(1).unwrap().verdict.is_some());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use roundtable_core::event::{Body, IterationEvent, TurnEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::input::Command;
 use roundtable_core::session::Status;
-use roundtable_debate::{Debate, ImportError, Mode, Record};
+use roundtable_debate::{Consensus, Debate, ImportError, Mode, Record};
 use serde_json::{Value, json};
 
 use super::{Hall, Wish, fitting, position};
@@ -83,7 +83,8 @@ fn an_import_is_a_completed_session_that_says_the_same() {
     let copy = Record::fold(&SessionId::new("copy").unwrap(), &table.log).unwrap();
     assert_eq!(copy.imported_from.as_ref(), Some(&record.session));
     assert_eq!((table.session().status, table.session().rounds_completed), (Status::Completed, 2));
-    assert_eq!(copy.judgement(2), record.judgement(2));
+    let consensus = Consensus { session: copy.session.clone(), ..record.consensus(2).unwrap() };
+    assert_eq!(copy.consensus(2), Some(consensus));
     assert_eq!(copy.minutes(), record.minutes());
     let say = table.next_say(Some("Go on."));
     let refused = table.refused(Command::Say(say)).to_string();

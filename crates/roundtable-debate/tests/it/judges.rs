@@ -13,23 +13,23 @@ fn outcome(hall: &super::Hall) -> Option<RoundOutcome> {
 fn an_analyst_that_fails_does_not_fail_the_round_and_the_measure_stands() {
     let mut hall = Wish::judged(Mode::Collaborative).open();
     hall.first(|asked| {
-        if asked.prompt == "analyse" { Err("overloaded".to_owned()) } else { fitting(asked) }
+        if asked.prompt == "analyze" { Err("overloaded".to_owned()) } else { fitting(asked) }
     });
     assert_eq!(outcome(&hall), Some(RoundOutcome::Completed));
-    let judgement = hall.record().judgement(1).unwrap();
-    assert_eq!((judgement.consensus, judgement.failure.as_deref()), (None, Some("overloaded")));
-    assert_eq!(judgement.agreement, judgement.measure.unwrap().agreement);
+    let consensus = hall.record().consensus(1).unwrap();
+    assert_eq!((consensus.is_analyzed, consensus.failure.as_deref()), (false, Some("overloaded")));
+    assert_eq!(consensus.agreement, consensus.measured.unwrap().agreement);
 }
 
 #[test]
 fn an_analyst_that_says_no_figure_is_reported_and_the_measure_stands() {
     let mut hall = Wish::judged(Mode::Collaborative).open();
     hall.first(|asked| {
-        if asked.prompt == "analyse" { Ok("They mostly agree.".to_owned()) } else { fitting(asked) }
+        if asked.prompt == "analyze" { Ok("They mostly agree.".to_owned()) } else { fitting(asked) }
     });
-    let judgement = hall.record().judgement(1).unwrap();
-    assert_eq!(judgement.failure.as_deref(), Some("the analyst's answer has no agreement score"));
-    assert!(judgement.agreement > 0.5, "{judgement:?}");
+    let consensus = hall.record().consensus(1).unwrap();
+    assert_eq!(consensus.failure.as_deref(), Some("the analyst's answer has no agreement score"));
+    assert!(consensus.agreement > 0.5, "{consensus:?}");
 }
 
 #[test]
@@ -37,8 +37,9 @@ fn the_analysts_figure_counts_before_the_measured_one() {
     let mut hall = Wish::judged(Mode::Collaborative).open();
     hall.first(fitting);
     let findings = hall.record().findings(1).unwrap();
-    assert_eq!((findings.decision.agreement, findings.decision.level), (0.5, Level::Medium));
-    assert!(findings.judgement.measure.unwrap().agreement > 0.8);
+    let decision = findings.decision.unwrap();
+    assert_eq!((decision.agreement, decision.level), (0.5, Level::Medium));
+    assert!(findings.consensus.measured.unwrap().agreement > 0.8);
 }
 
 #[test]
@@ -65,10 +66,11 @@ fn who_fails_is_reported_as_failed_in_its_seat() {
     });
     let findings = hall.record().findings(1).unwrap();
     let failures: Vec<_> =
-        findings.responses.iter().map(|r| (r.name.as_str(), r.failure())).collect();
+        findings.responses.iter().map(|r| (r.name.as_str(), r.error.as_deref())).collect();
     assert_eq!(failures, [("Ann", None), ("Bob", Some("the key is wrong")), ("Cyd", None)]);
-    assert!(findings.decision.reason.contains("1 of 3 agents could not answer"));
-    let analyst = hall.asked.iter().find(|asked| asked.prompt == "analyse").unwrap();
+    let reason = findings.decision.unwrap().recommendation.reason;
+    assert!(reason.contains("1 of 3 agents could not answer"));
+    let analyst = hall.asked.iter().find(|asked| asked.prompt == "analyze").unwrap();
     assert!(analyst.rendered.text().contains("No answer came from: Bob."));
 }
 
@@ -118,7 +120,7 @@ fn a_fork_without_the_analyst_goes_on_without_an_analysis() {
     let mut hall = super::Hall { table: fork, asked: Vec::new() };
     hall.round(None, fitting);
     assert_eq!(hall.calls(2), ["ann seat", "bob seat", "cyd seat"]);
-    assert!(hall.record().judgement(2).unwrap().failure.is_none());
+    assert!(hall.record().consensus(2).unwrap().failure.is_none());
 }
 
 #[test]
@@ -147,6 +149,7 @@ fn everyone_sure_agreed_and_without_a_source_is_a_warning() {
     let mut hall = Wish::of(Mode::Collaborative).open();
     hall.first(|_| Ok(position(Some("YES"), "Build the tram", 0.95)));
     let findings = hall.record().findings(1).unwrap();
-    assert!(findings.judgement.groupthink.is_some());
-    assert_eq!(findings.decision.action, roundtable_debate::Action::Verify);
+    assert!(findings.consensus.groupthink.is_some());
+    let recommendation = findings.decision.unwrap().recommendation;
+    assert_eq!(recommendation.action, roundtable_debate::Action::Verify);
 }

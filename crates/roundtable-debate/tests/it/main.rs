@@ -227,13 +227,13 @@ fn fitting(asked: &Asked) -> Result<String, String> {
         ] })
         .to_string(),
         "rank" => json!({ "ranking": ["Member B", "Member A", "Member C"], "reasons": "B is clearest." }).to_string(),
-        "analyse" => json!({
+        "analyze" => json!({
             "agreement": 0.5, "clusters": [], "commonGround": ["buses are full"], "disagreements": [],
             "partialAgreements": [], "conditions": [], "uncertainties": [], "summary": "Half agree.",
             "groupthinkWarning": null
         })
         .to_string(),
-        "synthesise" => json!({
+        "synthesize" => json!({
             "commonGround": ["buses are full"], "keyDifferences": ["the price"], "evolutionSummary": "Bob moved.",
             "conclusion": "Build a line.", "recommendation": "Ask for bids.", "confidence": 0.7
         })

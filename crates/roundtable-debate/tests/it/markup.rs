@@ -123,7 +123,7 @@ fn harmless() -> Record {
             return Err("the key is wrong".to_owned());
         }
         let mut said: Value = serde_json::from_str(&fitting(asked)?).unwrap();
-        if asked.prompt == "analyse" {
+        if asked.prompt == "analyze" {
             said["disagreements"] =
                 json!([{ "issue": "x", "views": [{ "agent": "Ann", "view": "x" }] }]);
             said["conditions"] = json!(["x", "y"]);

@@ -1,14 +1,14 @@
 //! The measure without a model: what it ranks, what it keeps apart, what it cannot see.
 
-use roundtable_debate::{Measure, Measured, Mode, Stance};
+use roundtable_debate::{Measure, Mode, PositionVector, Stance};
 
 use super::{Wish, id};
 use crate::vectors::vector;
 
-fn measured(positions: &[(&str, Option<Stance>, &str)]) -> Vec<Measured> {
+fn measured(positions: &[(&str, Option<Stance>, &str)]) -> Vec<PositionVector> {
     positions
         .iter()
-        .map(|(agent, stance, text)| Measured {
+        .map(|(agent, stance, text)| PositionVector {
             agent: id(agent),
             stance: *stance,
             vector: vector(text),
@@ -126,7 +126,8 @@ fn drift_is_nothing_for_the_same_words_and_much_for_another_side() {
 #[test]
 fn a_panel_holds_its_positions_when_everyone_does_and_there_is_someone() {
     let said = measured(&[("ann", YES, "Build the tram"), ("bob", NO, "Buy buses")]);
-    let steady = |now: &[Measured], agents| Measure::of("words", now, &said).is_steady(agents);
+    let steady =
+        |now: &[PositionVector], agents| Measure::of("words", now, &said).is_steady(agents);
     assert!(steady(&said, 2));
     assert!(!steady(&said, 3), "one did not answer");
     assert!(!steady(&measured(&[("ann", YES, "Build the tram"), ("bob", YES, "Go on")]), 2));
@@ -136,28 +137,29 @@ fn a_panel_holds_its_positions_when_everyone_does_and_there_is_someone() {
 #[test]
 fn what_a_position_shares_with_its_question_counts_for_nothing() {
     let question = [1.0, 0.0, 0.0];
-    let said =
-        |agent: &str, vector: [f32; 3]| Measured::new(id(agent), None, vector.to_vec(), &question);
+    let said = |agent: &str, vector: [f32; 3]| {
+        PositionVector::new(id(agent), None, vector.to_vec(), &question)
+    };
     let of = |one, other| Measure::of("v", &[said("ann", one), said("bob", other)], &[]).agreement;
     assert_eq!(of([9.0, 1.0, 0.0], [9.0, 0.0, 1.0]), 0.0, "they share the question alone");
     assert_eq!(of([0.0, 1.0, 0.0], [9.0, 1.0, 0.0]), 1.0, "they say one thing");
     // A question that cannot be taken away changes nothing.
     for question in [&[][..], &[0.0; 3], &[f32::NAN; 3], &[1.0; 2]] {
-        let kept = Measured::new(id("ann"), None, vec![9.0, 1.0, 0.0], question);
+        let kept = PositionVector::new(id("ann"), None, vec![9.0, 1.0, 0.0], question);
         assert_eq!(kept.vector, [9.0, 1.0, 0.0]);
     }
 }
 
 #[test]
 fn a_position_is_embedded_behind_the_beginning_of_its_question() {
-    assert_eq!(Measured::text(" Why? ", "So."), "Why?\nSo.");
+    assert_eq!(PositionVector::text(" Why? ", "So."), "Why?\nSo.");
     let long = "ä".repeat(10_000);
-    assert_eq!(Measured::text(&long, "So."), format!("{}\nSo.", &long[..400]));
+    assert_eq!(PositionVector::text(&long, "So."), format!("{}\nSo.", &long[..400]));
 }
 
 #[test]
 fn odd_vectors_are_measured_without_a_crash() {
-    let odd = |vector: Vec<f32>| Measured { agent: id("ann"), stance: None, vector };
+    let odd = |vector: Vec<f32>| PositionVector { agent: id("ann"), stance: None, vector };
     for vectors in [
         vec![],
         vec![vec![]],
@@ -167,7 +169,7 @@ fn odd_vectors_are_measured_without_a_crash() {
         vec![vec![f32::INFINITY], vec![1.0]],
         vec![vec![f32::MAX, f32::MAX], vec![f32::MAX, f32::MIN]],
     ] {
-        let positions: Vec<Measured> = vectors.into_iter().map(odd).collect();
+        let positions: Vec<PositionVector> = vectors.into_iter().map(odd).collect();
         let measure = Measure::of("odd", &positions, &positions);
         assert!((0.0..=1.0).contains(&measure.agreement), "{measure:?}");
         assert!(

@@ -92,7 +92,7 @@ fn a_participants_number_is_the_same_in_every_round() {
 #[test]
 fn what_judges_say_is_never_told_to_debaters() {
     let secret = |asked: &Asked| match asked.prompt.as_str() {
-        "analyse" => Ok(r#"{"agreement": 0.3, "summary": "a-secret-of-the-judge"}"#.to_owned()),
+        "analyze" => Ok(r#"{"agreement": 0.3, "summary": "a-secret-of-the-judge"}"#.to_owned()),
         "rank" => {
             Ok(r#"{"ranking": ["Member A"], "reasons": "a-secret-of-the-ranker"}"#.to_owned())
         }

@@ -19,10 +19,10 @@ fn agreed(_: &Asked) -> Result<String, String> {
 /// Agreement, level, recommendation and reservations of the first round.
 fn result(hall: &Hall) -> (bool, Level, Action, Vec<Reservation>) {
     let findings = hall.record().findings(1).unwrap();
-    let decision = findings.decision;
-    assert_eq!(decision.level, findings.judgement.level);
-    let reservations = findings.judgement.reservations;
-    (decision.agreement >= 0.7, decision.level, decision.action, reservations)
+    let decision = findings.decision.unwrap();
+    assert_eq!(decision.level, findings.consensus.level);
+    let reservations = findings.consensus.reservations;
+    (decision.agreement >= 0.7, decision.level, decision.recommendation.action, reservations)
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_failed_agent_is_a_reservation() {
     hall.first(|asked| if asked.agent == "bob" { Err("no key".to_owned()) } else { agreed(asked) });
     let failed = Reservation::NoAnswer { name: "Bob".to_owned(), error: "no key".to_owned() };
     assert_eq!(result(&hall), (true, Level::Medium, Action::Verify, vec![failed]));
-    let reason = hall.record().findings(1).unwrap().decision.reason;
+    let reason = hall.record().findings(1).unwrap().decision.unwrap().recommendation.reason;
     assert_eq!(reason, "agreement 1.00; 1 of 3 agents could not answer");
 }
 
@@ -70,7 +70,7 @@ fn an_answer_on_the_wrong_side_is_a_reservation() {
     };
     let expected = vec![astray("Bob", Stance::No), astray("Cyd", Stance::Neutral)];
     assert_eq!(result(&hall), (true, Level::Medium, Action::Verify, expected));
-    let reason = hall.record().findings(1).unwrap().decision.reason;
+    let reason = hall.record().findings(1).unwrap().decision.unwrap().recommendation.reason;
     assert_eq!(
         reason,
         "agreement 1.00; Bob took YES, but its role requires NO; Cyd took YES, but its role requires NEUTRAL"
@@ -121,7 +121,7 @@ fn a_council_shows_how_its_members_ranked_the_answers() {
     let mut hall = Wish::judged(Mode::Council).open();
     hall.first(fitting);
     let record = hall.record();
-    let ranking = record.judgement(1).unwrap().ranking.unwrap();
+    let ranking = record.consensus(1).unwrap().ranking.unwrap();
     assert_eq!(
         record.ranking_line(&ranking),
         "1. Bob (mean place 1.00), 2. Ann (mean place 2.00), 3. Cyd (mean place 3.00), ranked by 3 members"

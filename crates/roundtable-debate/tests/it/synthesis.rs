@@ -107,7 +107,7 @@ fn it_runs_beside_a_round_and_holds_up_no_message() {
     let record = hall.record();
     assert_eq!(record.rounds.len(), 3);
     assert_eq!(record.syntheses.iter().map(|one| one.number).collect::<Vec<_>>(), [1, 2]);
-    let beside = hall.asked.iter().find(|asked| asked.prompt == "synthesise").unwrap();
+    let beside = hall.asked.iter().find(|asked| asked.prompt == "synthesize").unwrap();
     assert!(!beside.rendered.text().contains("In round 2"), "it reads the rounds that were over");
 }
 

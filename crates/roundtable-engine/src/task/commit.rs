@@ -1,4 +1,4 @@
-//! Decide and commit: letters in, one append, answers out. Nobody hears of anything before it is
+//! Decide and commit: envelopes in, one append, answers out. Nobody hears of anything before it is
 //! in the log.
 
 use std::collections::BTreeMap;
@@ -17,16 +17,16 @@ use roundtable_ports::{
     Batch, CommandKey, CommandRecord, EvaluateError, Evaluation, LogError, Receipt,
 };
 
-use super::letter::{Asker, Letter, Reply, Waiter};
+use super::envelope::{Asker, Envelope, Reply, Waiter};
 use super::{SessionTask, load};
 use crate::error::EngineError;
 
 /// How often a commit that failed is decided anew.
 const TRIES: u32 = 5;
 
-/// What a batch of letters comes to, before it is committed.
+/// What a batch of envelopes comes to, before it is committed.
 #[derive(Default)]
-struct Staged {
+struct StagedBatch {
     events: Vec<Arc<Event>>,
     rows: Vec<Row>,
     commands: Vec<CommandRecord>,
@@ -36,38 +36,38 @@ struct Staged {
     answers: Vec<Answer>,
 }
 
-/// What a letter will be answered, once the batch is committed.
+/// What a envelope will be answered, once the batch is committed.
 enum Answer {
     Nothing,
     Command(Result<Receipt, EngineError>),
     Report(Result<(), Reject>),
 }
 
-/// Letters that were not committed, and why.
+/// Envelopes that were not committed, and why.
 pub(super) struct Failed {
-    pub letters: Vec<Letter>,
+    pub envelopes: Vec<Envelope>,
     pub error: EngineError,
     /// Whether the state in memory is what the log says, so that trying again makes sense.
     pub fresh: bool,
 }
 
 impl SessionTask<'_> {
-    /// Decides on letters one after another and commits them together. If the commit fails, the
+    /// Decides on envelopes one after another and commits them together. If the commit fails, the
     /// decisions are dropped and taken again on what the log says now.
-    pub(super) async fn try_commit(&mut self, letters: Vec<Letter>) -> Result<(), Failed> {
+    pub(super) async fn try_commit(&mut self, envelopes: Vec<Envelope>) -> Result<(), Failed> {
         let mut failure = EngineError::Stopping;
         let mut unsure = Vec::new();
         for attempt in 0..TRIES {
             let expect = self.live.session.head;
-            let mut staged = Staged::default();
-            for letter in &letters {
-                let answer = self.decide(letter, &mut staged).await;
+            let mut staged = StagedBatch::default();
+            for envelope in &envelopes {
+                let answer = self.decide(envelope, &mut staged).await;
                 staged.answers.push(answer);
             }
             let expect = staged.origin.as_ref().map_or(expect, |origin| origin.seq);
             match self.commit(expect, &staged).await {
                 Ok(()) => {
-                    self.deliver(letters, staged).await;
+                    self.deliver(envelopes, staged).await;
                     return Ok(());
                 }
                 Err(error) if error.is_transient() => {
@@ -77,22 +77,25 @@ impl SessionTask<'_> {
                     match self.reload(&mut unsure).await {
                         Ok(None) => {}
                         Ok(Some(committed)) => {
-                            self.deliver(letters, committed).await;
+                            self.deliver(envelopes, committed).await;
                             return Ok(());
                         }
-                        Err(error) => return Err(Failed { letters, error, fresh: false }),
+                        Err(error) => return Err(Failed { envelopes, error, fresh: false }),
                     }
                 }
-                Err(error) => return Err(Failed { letters, error: error.into(), fresh: false }),
+                Err(error) => return Err(Failed { envelopes, error: error.into(), fresh: false }),
             }
         }
-        Err(Failed { letters, error: failure, fresh: true })
+        Err(Failed { envelopes, error: failure, fresh: true })
     }
 
     /// Reads the session again after a commit that failed, and finds out whether one of those that
     /// failed is in the log after all: the answer of the store may have been lost, and what is
     /// done is not done again.
-    async fn reload(&mut self, unsure: &mut Vec<Staged>) -> Result<Option<Staged>, EngineError> {
+    async fn reload(
+        &mut self,
+        unsure: &mut Vec<StagedBatch>,
+    ) -> Result<Option<StagedBatch>, EngineError> {
         let parts = self.engine.parts();
         let store = &parts.store;
         self.live = load::read(parts, &self.session, &self.session, Seq(u64::MAX)).await?;
@@ -107,22 +110,22 @@ impl SessionTask<'_> {
         Ok(None)
     }
 
-    async fn decide(&mut self, letter: &Letter, staged: &mut Staged) -> Answer {
-        match letter {
-            Letter::Command { command, key, .. } => {
+    async fn decide(&mut self, envelope: &Envelope, staged: &mut StagedBatch) -> Answer {
+        match envelope {
+            Envelope::Command { command, key, .. } => {
                 Answer::Command(self.decide_command(command, key.as_ref(), staged).await)
             }
-            Letter::Report { report, partials } => {
+            Envelope::Report { report, partials } => {
                 let partials = partials.clone();
                 let partials = partials.unwrap_or_else(|| self.speech.all_but(whole(report)));
                 let env = self.env(Some(partials));
                 Answer::Report(self.step(report, &env, staged))
             }
-            Letter::Commit { report, .. } => {
+            Envelope::Commit { report, .. } => {
                 let env = self.env(Some(BTreeMap::new()));
                 Answer::Report(self.step(report, &env, staged))
             }
-            Letter::Evaluate { tool_call, ordinal, prompt, .. } => {
+            Envelope::Evaluate { tool_call, ordinal, prompt, .. } => {
                 let report = Report::Evaluate {
                     tool_call: tool_call.clone(),
                     ordinal: *ordinal,
@@ -131,11 +134,13 @@ impl SessionTask<'_> {
                 let env = self.env(None);
                 Answer::Report(self.step(&report.into(), &env, staged))
             }
-            Letter::Wake if self.live.session.opened => {
+            Envelope::Wake if self.live.session.opened => {
                 let env = self.env(None);
                 Answer::Report(self.step(&Report::Woke.into(), &env, staged))
             }
-            Letter::Wake | Letter::Idle | Letter::Discard | Letter::Look(_) => Answer::Nothing,
+            Envelope::Wake | Envelope::Idle | Envelope::Discard | Envelope::Look(_) => {
+                Answer::Nothing
+            }
         }
     }
 
@@ -143,7 +148,7 @@ impl SessionTask<'_> {
         &mut self,
         command: &Arc<Command>,
         key: Option<&CommandKey>,
-        staged: &mut Staged,
+        staged: &mut StagedBatch,
     ) -> Result<Receipt, EngineError> {
         if self.is_draining() {
             return Err(EngineError::Stopping);
@@ -183,7 +188,7 @@ impl SessionTask<'_> {
     async fn find_command(
         &self,
         id: Option<&CommandId>,
-        staged: &Staged,
+        staged: &StagedBatch,
     ) -> Result<Option<CommandRecord>, LogError> {
         let Some(id) = id else { return Ok(None) };
         if let Some(record) = staged.commands.iter().find(|record| record.id == *id) {
@@ -201,7 +206,7 @@ impl SessionTask<'_> {
         self.live.session.result_warnings(results, interrupts)
     }
 
-    fn step(&mut self, input: &Input, env: &Env, staged: &mut Staged) -> Result<(), Reject> {
+    fn step(&mut self, input: &Input, env: &Env, staged: &mut StagedBatch) -> Result<(), Reject> {
         let before = self.live.session.account.spent;
         let events = self.live.step(input, env, self.starts())?;
         staged.rows.extend(events.iter().flat_map(|event| rows(event, &self.live)));
@@ -216,7 +221,7 @@ impl SessionTask<'_> {
         Env { now: self.engine.parts().clock.now(), partials }
     }
 
-    async fn commit(&mut self, expect: Seq, staged: &Staged) -> Result<(), LogError> {
+    async fn commit(&mut self, expect: Seq, staged: &StagedBatch) -> Result<(), LogError> {
         if staged.events.is_empty() && staged.commands.is_empty() {
             return Ok(());
         }
@@ -236,21 +241,21 @@ impl SessionTask<'_> {
     }
 
     /// Answers everyone, now that it is true.
-    async fn deliver(&mut self, letters: Vec<Letter>, staged: Staged) {
-        for (letter, answer) in letters.into_iter().zip(staged.answers) {
-            match (letter, answer) {
-                (Letter::Command { reply, .. }, Answer::Command(result)) => {
+    async fn deliver(&mut self, envelopes: Vec<Envelope>, staged: StagedBatch) {
+        for (envelope, answer) in envelopes.into_iter().zip(staged.answers) {
+            match (envelope, answer) {
+                (Envelope::Command { reply, .. }, Answer::Command(result)) => {
                     self.acknowledge(reply, result);
                 }
-                (Letter::Look(look), _) => look(self.opened()),
-                (Letter::Commit { reply, .. }, Answer::Report(result)) => {
+                (Envelope::Look(look), _) => look(self.opened()),
+                (Envelope::Commit { reply, .. }, Answer::Report(result)) => {
                     drop(
                         reply.send(
                             result.map_err(|reject| EvaluateError::Refused(reject.to_string())),
                         ),
                     );
                 }
-                (Letter::Evaluate { tool_call, ordinal, reply, .. }, Answer::Report(result)) => {
+                (Envelope::Evaluate { tool_call, ordinal, reply, .. }, Answer::Report(result)) => {
                     let child = self.child_of(&tool_call, ordinal);
                     match (result, child) {
                         (Ok(()), Some(turn)) => self.waiters.push(Waiter { turn, reply }),
@@ -263,7 +268,7 @@ impl SessionTask<'_> {
                         }
                     }
                 }
-                (Letter::Idle, _) => self.idle = true,
+                (Envelope::Idle, _) => self.idle = true,
                 // A result that came too late is nobody's: what it was for has ended.
                 (_, _) => {}
             }
@@ -286,7 +291,7 @@ impl SessionTask<'_> {
             (Reply::Committed(reply), result) => drop(reply.send(result)),
             (reply, Err(error)) => reply.refuse(error),
             (Reply::RoundOver { message_id, committed, reply }, Ok(receipt)) => {
-                // Set once: the letter is answered once.
+                // Set once: the envelope is answered once.
                 let _ = committed.set(receipt.clone());
                 self.askers.push(Asker { message_id, receipt, reply });
             }

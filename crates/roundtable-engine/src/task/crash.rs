@@ -7,7 +7,7 @@ use roundtable_core::id::SessionId;
 use roundtable_ports::{Crash, LeaseError};
 use tokio::sync::mpsc;
 
-use super::letter::Letter;
+use super::envelope::Envelope;
 use super::{SessionTask, look_again, refuse_all};
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -23,7 +23,7 @@ pub(super) async fn note(
     engine: &Engine,
     session: &SessionId,
     panic: Box<dyn Any + Send>,
-    mailbox: &mut mpsc::Receiver<Letter>,
+    mailbox: &mut mpsc::Receiver<Envelope>,
 ) {
     let parts = engine.parts();
     let crash = Crash { at: parts.clock.now(), message: message(panic.as_ref()) };

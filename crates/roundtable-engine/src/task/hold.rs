@@ -1,4 +1,4 @@
-//! What happens to letters while the store takes nothing: the disk is full, or another process holds
+//! What happens to envelopes while the store takes nothing: the disk is full, or another process holds
 //! the write lock. Callers are told. What an effect brought is kept and committed when there is room:
 //! a model that has answered is not asked again.
 
@@ -9,61 +9,61 @@ use roundtable_ports::LogError;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::commit::Failed;
-use super::letter::Letter;
+use super::envelope::Envelope;
 use super::{BATCH, Halt, SessionTask};
 use crate::error::EngineError;
 
 /// How often a store that takes nothing is tried again.
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
-/// How much a kept letter counts at least, in KiB: many small ones take room as well.
+/// How much a kept envelope counts at least, in KiB: many small ones take room as well.
 const LEAST: usize = 64;
 
-/// What is left of letters that were not committed.
+/// What is left of envelopes that were not committed.
 struct Keeping {
-    kept: Vec<Letter>,
+    kept: Vec<Envelope>,
     /// Whether there was room for all that is worth keeping. If not, the session is let go as in a
     /// crash: what was running is declared lost, and done again when the store is back.
     all: bool,
 }
 
 impl SessionTask<'_> {
-    /// Commits letters, however long that takes, as far as they are worth keeping.
-    pub(super) async fn process(&mut self, mut letters: Vec<Letter>) -> Result<(), Halt> {
-        // The places of the letters that are kept; those are always the first.
+    /// Commits envelopes, however long that takes, as far as they are worth keeping.
+    pub(super) async fn process(&mut self, mut envelopes: Vec<Envelope>) -> Result<(), Halt> {
+        // The places of the envelopes that are kept; those are always the first.
         let mut places = Vec::new();
         loop {
-            let Err(failed) = self.try_commit(letters).await else { return Ok(()) };
-            let Failed { letters: back, error, fresh } = failed;
+            let Err(failed) = self.try_commit(envelopes).await else { return Ok(()) };
+            let Failed { envelopes: back, error, fresh } = failed;
             if let EngineError::Log(LogError::Unstorable { what }) = &error {
                 return self.set_aside(back, what).await;
             }
             if !fresh {
-                back.into_iter().for_each(|letter| letter.refuse(&error));
+                back.into_iter().for_each(|envelope| envelope.refuse(&error));
                 return Err(Halt::Lost(error));
             }
             let Keeping { kept, all } = self.keep(back, &mut places, &error);
             if !all || (kept.is_empty() && self.running.is_empty()) {
-                kept.into_iter().for_each(|letter| letter.refuse(&error));
+                kept.into_iter().for_each(|envelope| envelope.refuse(&error));
                 return Err(Halt::Lost(error));
             }
-            letters = kept;
+            envelopes = kept;
             tokio::time::sleep(TRY_EVERY).await;
-            letters.extend(self.take_letters());
+            envelopes.extend(self.take_envelopes());
         }
     }
 
     /// Keeps what an effect brought, as long as there is room in memory, and refuses the rest.
     fn keep(
         &self,
-        letters: Vec<Letter>,
+        envelopes: Vec<Envelope>,
         places: &mut Vec<OwnedSemaphorePermit>,
         error: &EngineError,
     ) -> Keeping {
         let mut keeping = Keeping { kept: Vec::new(), all: true };
-        for (index, letter) in letters.into_iter().enumerate() {
-            let Some(bytes) = kept_bytes(&letter) else {
-                letter.refuse(error);
+        for (index, envelope) in envelopes.into_iter().enumerate() {
+            let Some(bytes) = kept_bytes(&envelope) else {
+                envelope.refuse(error);
                 continue;
             };
             if index >= places.len() {
@@ -72,7 +72,7 @@ impl SessionTask<'_> {
                     None => keeping.all = false,
                 }
             }
-            keeping.kept.push(letter);
+            keeping.kept.push(envelope);
         }
         keeping
     }
@@ -82,36 +82,36 @@ impl SessionTask<'_> {
         self.engine.kept().clone().try_acquire_many_owned(kib).ok()
     }
 
-    /// The letters that have come meanwhile, and a look at the time.
-    fn take_letters(&mut self) -> Vec<Letter> {
-        let mut letters = Vec::new();
-        while letters.len() < BATCH
-            && let Ok(letter) = self.reports.try_recv().or_else(|_| self.mailbox.try_recv())
+    /// The envelopes that have come meanwhile, and a look at the time.
+    fn take_envelopes(&mut self) -> Vec<Envelope> {
+        let mut envelopes = Vec::new();
+        while envelopes.len() < BATCH
+            && let Ok(envelope) = self.reports.try_recv().or_else(|_| self.mailbox.try_recv())
         {
-            letters.push(letter);
+            envelopes.push(envelope);
         }
-        letters.push(Letter::Wake);
-        letters
+        envelopes.push(Envelope::Wake);
+        envelopes
     }
 }
 
-/// How much memory a letter takes that is worth keeping; none for those whose senders can send them
+/// How much memory a envelope takes that is worth keeping; none for those whose senders can send them
 /// again.
-fn kept_bytes(letter: &Letter) -> Option<usize> {
-    match letter {
-        Letter::Report { report, partials } => {
+fn kept_bytes(envelope: &Envelope) -> Option<usize> {
+    match envelope {
+        Envelope::Report { report, partials } => {
             let partials = partials.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
             Some(partials + input_bytes(report))
         }
-        Letter::Commit { report, .. } => Some(input_bytes(report)),
-        Letter::Evaluate { prompt, .. } => {
+        Envelope::Commit { report, .. } => Some(input_bytes(report)),
+        Envelope::Evaluate { prompt, .. } => {
             Some(serde_json::to_vec(prompt).map_or(usize::MAX, |json| json.len()))
         }
-        Letter::Command { .. }
-        | Letter::Look(_)
-        | Letter::Wake
-        | Letter::Idle
-        | Letter::Discard => None,
+        Envelope::Command { .. }
+        | Envelope::Look(_)
+        | Envelope::Wake
+        | Envelope::Idle
+        | Envelope::Discard => None,
     }
 }
 

@@ -21,7 +21,7 @@ pub const SNAPSHOT_VERSION: u32 = 3;
 const PAGE: usize = 512;
 
 /// A session in memory, and the right to write it.
-pub(super) struct Loaded {
+pub(super) struct LoadedSession {
     pub own: Ownership,
     pub alone: Option<OwnedSemaphorePermit>,
     pub live: Live,
@@ -45,7 +45,10 @@ async fn claim(
 }
 
 /// Claims a session and reads it.
-pub(super) async fn load(engine: &Engine, session: &SessionId) -> Result<Loaded, EngineError> {
+pub(super) async fn load(
+    engine: &Engine,
+    session: &SessionId,
+) -> Result<LoadedSession, EngineError> {
     let parts = engine.parts();
     let (own, alone) = claim(engine, session).await?;
     let loaded = match read(parts, session, session, Seq(u64::MAX)).await {
@@ -56,7 +59,7 @@ pub(super) async fn load(engine: &Engine, session: &SessionId) -> Result<Loaded,
         // A session that is owned is not looked for: who cannot go on with it must not keep it.
         let _ = parts.store.leases.release(&own).await;
     }
-    Ok(Loaded { own, alone, live: loaded? })
+    Ok(LoadedSession { own, alone, live: loaded? })
 }
 
 /// Refuses a session whose program or whose agents need what is not there: with every call it would fail a turn

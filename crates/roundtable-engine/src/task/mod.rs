@@ -2,8 +2,8 @@
 
 mod commit;
 mod crash;
+mod envelope;
 mod hold;
-mod letter;
 mod load;
 mod quiet;
 mod reconcile;
@@ -28,7 +28,7 @@ use roundtable_ports::{LeaseError, Ownership};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 pub(crate) use commit::digest_of;
-pub(crate) use letter::{Letter, Reply};
+pub(crate) use envelope::{Envelope, Reply};
 pub use load::SNAPSHOT_VERSION;
 pub(crate) use load::{read, read_all};
 
@@ -36,12 +36,12 @@ use crate::adapter::SessionBus;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::speech::Speech;
-use letter::{Asker, Waiter};
-use load::Loaded;
+use envelope::{Asker, Waiter};
+use load::LoadedSession;
 use quiet::Quiet;
 use reconcile::Running;
 
-/// How many letters one commit takes in.
+/// How many envelopes one commit takes in.
 const BATCH: usize = 64;
 
 /// How often a draining session looks whether it may leave.
@@ -59,11 +59,11 @@ pub(crate) enum Halt {
 pub(crate) struct SessionTask<'a> {
     engine: Engine,
     session: SessionId,
-    /// Letters from outside.
-    mailbox: &'a mut mpsc::Receiver<Letter>,
-    /// Letters of this session's own effects and handlers.
-    reports: mpsc::Receiver<Letter>,
-    reporter: mpsc::Sender<Letter>,
+    /// Envelopes from outside.
+    mailbox: &'a mut mpsc::Receiver<Envelope>,
+    /// Envelopes of this session's own effects and handlers.
+    reports: mpsc::Receiver<Envelope>,
+    reporter: mpsc::Sender<Envelope>,
     own: Ownership,
     /// Held by the one session under way whose last owners died.
     alone: Option<OwnedSemaphorePermit>,
@@ -83,7 +83,7 @@ pub(crate) struct SessionTask<'a> {
 }
 
 impl<'a> SessionTask<'a> {
-    pub async fn run(engine: Engine, session: SessionId, mut mailbox: mpsc::Receiver<Letter>) {
+    pub async fn run(engine: Engine, session: SessionId, mut mailbox: mpsc::Receiver<Envelope>) {
         let speech = engine.speeches().of(&session);
         let work = SessionTask::work(engine.clone(), session.clone(), &mut mailbox, speech.clone());
         // A panic ends this session's task and nobody else's; it is loaded afresh soon. The mailbox
@@ -99,7 +99,7 @@ impl<'a> SessionTask<'a> {
     async fn work(
         engine: Engine,
         session: SessionId,
-        mailbox: &'a mut mpsc::Receiver<Letter>,
+        mailbox: &'a mut mpsc::Receiver<Envelope>,
         speech: Arc<Speech>,
     ) {
         let loaded = tokio::select! {
@@ -107,7 +107,7 @@ impl<'a> SessionTask<'a> {
             () = engine.stopped().cancelled() => return,
             loaded = load::load(&engine, &session) => loaded,
         };
-        let Loaded { own, alone, live } = match loaded {
+        let LoadedSession { own, alone, live } = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
                 if let EngineError::Lease(LeaseError::Parked { reason }) = &error {
@@ -171,27 +171,27 @@ impl<'a> SessionTask<'a> {
                 return Ok(());
             }
             let Some(first) = self.next_letter().await else { return Ok(()) };
-            let mut letters = vec![first];
-            while letters.len() < BATCH
-                && let Ok(letter) = self.reports.try_recv().or_else(|_| self.mailbox.try_recv())
+            let mut envelopes = vec![first];
+            while envelopes.len() < BATCH
+                && let Ok(envelope) = self.reports.try_recv().or_else(|_| self.mailbox.try_recv())
             {
-                letters.push(letter);
+                envelopes.push(envelope);
             }
             if self.is_due() {
-                letters.push(Letter::Wake);
+                envelopes.push(Envelope::Wake);
             }
-            if letters.iter().any(|letter| matches!(letter, Letter::Discard)) {
-                return Err(self.discard(letters));
+            if envelopes.iter().any(|envelope| matches!(envelope, Envelope::Discard)) {
+                return Err(self.discard(envelopes));
             }
             self.idle = false;
-            self.process(letters).await?;
+            self.process(envelopes).await?;
         }
     }
 
     /// Another one has claimed the session here, and may have deleted it.
-    fn discard(&self, letters: Vec<Letter>) -> Halt {
+    fn discard(&self, envelopes: Vec<Envelope>) -> Halt {
         let gone = EngineError::from(Reject::NotFound { session: self.session.clone() });
-        letters.into_iter().for_each(|letter| letter.refuse(&gone));
+        envelopes.into_iter().for_each(|envelope| envelope.refuse(&gone));
         Halt::Lost(gone)
     }
 
@@ -205,7 +205,7 @@ impl<'a> SessionTask<'a> {
         if !self.live.session.opened {
             return Ok(());
         }
-        let letter = if self.live.session.has_started() {
+        let envelope = if self.live.session.has_started() {
             let noted = self
                 .engine
                 .parts()
@@ -215,28 +215,28 @@ impl<'a> SessionTask<'a> {
                 .await
                 .unwrap_or_default();
             let report = Report::WriterChanged.into();
-            Letter::Report { report, partials: Some(noted) }
+            Envelope::Report { report, partials: Some(noted) }
         } else {
-            Letter::Wake
+            Envelope::Wake
         };
         self.noted.store(true, Ordering::Relaxed);
-        self.process(vec![letter]).await
+        self.process(vec![envelope]).await
     }
 
-    /// The next letter; none when nobody can write one any more.
-    async fn next_letter(&mut self) -> Option<Letter> {
+    /// The next envelope; none when nobody can write one any more.
+    async fn next_letter(&mut self) -> Option<Envelope> {
         let draining = self.is_draining();
-        // A letter that was on its way may never arrive: its sender can give up.
+        // A envelope that was on its way may never arrive: its sender can give up.
         let patience = if draining { LOOK_EVERY } else { self.engine.parts().config.idle_after };
         self.quiet.begin(patience);
         // While something runs, its report will come: no timer is needed to notice that it is quiet.
         let may_idle = draining || self.running.is_empty();
         tokio::select! {
             biased;
-            Some(letter) = self.reports.recv() => Some(letter),
-            letter = self.mailbox.recv() => letter,
-            () = self.engine.draining().cancelled(), if !draining => Some(Letter::Wake),
-            () = self.quiet.over(), if may_idle => Some(Letter::Idle),
+            Some(envelope) = self.reports.recv() => Some(envelope),
+            envelope = self.mailbox.recv() => envelope,
+            () = self.engine.draining().cancelled(), if !draining => Some(Envelope::Wake),
+            () = self.quiet.over(), if may_idle => Some(Envelope::Idle),
         }
     }
 
@@ -254,7 +254,7 @@ impl<'a> SessionTask<'a> {
         self.running.is_empty() && (self.is_draining() || self.idle || !self.live.session.opened)
     }
 
-    /// Makes ready to leave memory, unless a letter is on its way.
+    /// Makes ready to leave memory, unless a envelope is on its way.
     async fn retire(&mut self) -> bool {
         self.put_snapshot().await;
         self.engine.retire(&self.session, self.mailbox)
@@ -270,11 +270,11 @@ async fn look_again(engine: &Engine, session: &SessionId) {
     }
 }
 
-/// Tells everyone who waits that the session cannot be driven. A letter that is on its way when
+/// Tells everyone who waits that the session cannot be driven. A envelope that is on its way when
 /// the door closes is waited for: dropped, it would tell its sender that the engine stops.
-async fn refuse_all(mailbox: &mut mpsc::Receiver<Letter>, error: &EngineError) {
+async fn refuse_all(mailbox: &mut mpsc::Receiver<Envelope>, error: &EngineError) {
     mailbox.close();
-    while let Some(letter) = mailbox.recv().await {
-        letter.refuse(error);
+    while let Some(envelope) = mailbox.recv().await {
+        envelope.refuse(error);
     }
 }

@@ -1,5 +1,5 @@
 //! Noticing that nothing has happened for a while. Most waits end long before: the timer is set
-//! once and looked at when it rings, instead of being set and taken back with every letter.
+//! once and looked at when it rings, instead of being set and taken back with every envelope.
 
 use std::pin::Pin;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use roundtable_ports::Adapter;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::letter::Letter;
+use super::envelope::Envelope;
 use super::{Halt, SessionTask};
 use crate::adapter::{EngineAdapter, ViewReader};
 use crate::cut::{CutCall, CutTarget};
@@ -113,7 +113,7 @@ impl SessionTask<'_> {
             // The start of an effectful call is a commit of its own, immediately before the call.
             let Some(tool_call) = begin else { return Ok(()) };
             let report = Report::EffectBegins { tool_call };
-            self.process(vec![Letter::Report { report: report.into(), partials: None }]).await?;
+            self.process(vec![Envelope::Report { report: report.into(), partials: None }]).await?;
         }
     }
 

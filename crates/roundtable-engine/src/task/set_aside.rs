@@ -1,19 +1,19 @@
-//! What happens to a letter whose consequences the store refuses for good: it is answered or
+//! What happens to a envelope whose consequences the store refuses for good: it is answered or
 //! recorded as a failure, and the session goes on. Decided again, it would be refused again.
 
 use roundtable_core::event::Seq;
 use roundtable_core::input::{Input, Ran, Report, Unanswered};
 use roundtable_ports::{EvaluateError, LogError};
 
-use super::letter::Letter;
+use super::envelope::Envelope;
 use super::{Halt, SessionTask, load};
 use crate::error::EngineError;
 
 impl SessionTask<'_> {
-    /// Finds the letters that cannot be stored and lets each of them fail; the others count.
+    /// Finds the envelopes that cannot be stored and lets each of them fail; the others count.
     pub(super) async fn set_aside(
         &mut self,
-        mut letters: Vec<Letter>,
+        mut envelopes: Vec<Envelope>,
         what: &str,
     ) -> Result<(), Halt> {
         let parts = self.engine.parts();
@@ -21,37 +21,38 @@ impl SessionTask<'_> {
             Ok(live) => self.live = live,
             Err(error) => {
                 let error = EngineError::from(error);
-                letters.into_iter().for_each(|letter| letter.refuse(&error));
+                envelopes.into_iter().for_each(|envelope| envelope.refuse(&error));
                 return Err(Halt::Lost(error));
             }
         }
-        if letters.len() > 1 {
-            for letter in letters {
-                Box::pin(self.process(vec![letter])).await?;
+        if envelopes.len() > 1 {
+            for envelope in envelopes {
+                Box::pin(self.process(vec![envelope])).await?;
             }
             return Ok(());
         }
         let error = LogError::Unstorable { what: what.to_owned() };
-        let Some(letter) = letters.pop() else { return Ok(()) };
-        match letter {
-            Letter::Command { reply, .. } => reply.refuse(error.into()),
-            Letter::Commit { reply, .. } => {
+        let Some(envelope) = envelopes.pop() else { return Ok(()) };
+        match envelope {
+            Envelope::Command { reply, .. } => reply.refuse(error.into()),
+            Envelope::Commit { reply, .. } => {
                 drop(reply.send(Err(EvaluateError::Refused(error.to_string()))));
             }
-            Letter::Evaluate { reply, .. } => {
+            Envelope::Evaluate { reply, .. } => {
                 drop(reply.send(Err(EvaluateError::Refused(error.to_string()))));
             }
-            Letter::Report { report, partials } => {
+            Envelope::Report { report, partials } => {
                 let Some(failure) = failure(&report, &error) else {
                     return Err(Halt::Lost(error.into()));
                 };
-                let letter = Letter::Report { report: failure.into(), partials };
-                return Box::pin(self.process(vec![letter])).await;
+                let envelope = Envelope::Report { report: failure.into(), partials };
+                return Box::pin(self.process(vec![envelope])).await;
             }
             // These carry nothing of their own that could be left out.
-            letter @ (Letter::Look(_) | Letter::Wake | Letter::Idle | Letter::Discard) => {
+            envelope
+            @ (Envelope::Look(_) | Envelope::Wake | Envelope::Idle | Envelope::Discard) => {
                 let error = EngineError::from(error);
-                letter.refuse(&error);
+                envelope.refuse(&error);
                 return Err(Halt::Lost(error));
             }
         }

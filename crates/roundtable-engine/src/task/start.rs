@@ -19,7 +19,7 @@ use roundtable_ports::{
 use tokio_util::sync::CancellationToken;
 
 use super::SessionTask;
-use super::letter::Letter;
+use super::envelope::Envelope;
 use super::reconcile::Effect;
 use crate::adapter::ViewReader;
 use crate::effect::{self, ModelCall, ToolRun};
@@ -202,8 +202,8 @@ impl SessionTask<'_> {
         let handle = self.engine.effects().spawn(Box::pin(async move {
             let report = effect.await;
             // The task is gone when the session was lost or stopped: then this is nobody's result.
-            let letter = Letter::Report { report: report.into(), partials: None };
-            let _ = reporter.send(letter).await;
+            let envelope = Envelope::Report { report: report.into(), partials: None };
+            let _ = reporter.send(envelope).await;
         }));
         Effect { cancellation, abort: handle.abort_handle() }
     }

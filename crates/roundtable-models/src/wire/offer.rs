@@ -13,13 +13,13 @@ use crate::output::Shape;
 /// A request as all wires see it.
 pub struct Offer<'a> {
     pub turns: Vec<Turn<'a>>,
-    pub tools: Vec<Offered<'a>>,
+    pub tools: Vec<OfferedTool<'a>>,
     /// Which tools to use; nothing when there are none.
     pub choice: Option<Choice>,
 }
 
 /// A tool on offer.
-pub struct Offered<'a> {
+pub struct OfferedTool<'a> {
     pub name: Cow<'a, str>,
     pub description: &'a str,
     pub schema: Cow<'a, Value>,
@@ -53,16 +53,16 @@ fn tools<'a>(
     profile: &Profile,
     shape: &'a Shape,
     names: &Names,
-) -> Vec<Offered<'a>> {
+) -> Vec<OfferedTool<'a>> {
     if !profile.quirks.tools {
         return Vec::new();
     }
-    let own = request.tools.iter().map(|tool| Offered {
+    let own = request.tools.iter().map(|tool| OfferedTool {
         name: names.there(&tool.name),
         description: &tool.description,
         schema: object(&tool.schema),
     });
-    let reply = shape.forced().map(|held| Offered {
+    let reply = shape.forced().map(|held| OfferedTool {
         name: names.there(&held.name),
         description: "Gives the answer.",
         schema: object(&held.schema),
@@ -70,7 +70,7 @@ fn tools<'a>(
     own.chain(reply).collect()
 }
 
-fn choice(request: &ModelRequest, shape: &Shape, tools: &[Offered], names: &Names) -> Choice {
+fn choice(request: &ModelRequest, shape: &Shape, tools: &[OfferedTool], names: &Names) -> Choice {
     if let Some(tool) = shape.tool() {
         let alone = tools.len() == 1 || request.tool_choice == ToolChoice::None;
         return if alone {

@@ -26,7 +26,7 @@ pub enum Speaker {
 
 /// Something that is said.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said<'a> {
+pub enum Content<'a> {
     Text(Cow<'a, str>),
     Image(&'a Image),
     Reasoning(&'a Reasoning),
@@ -37,7 +37,7 @@ pub enum Said<'a> {
 /// Something that is said, and the message that it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece<'a> {
-    pub said: Said<'a>,
+    pub said: Content<'a>,
     pub message: usize,
 }
 
@@ -52,7 +52,7 @@ impl Turn<'_> {
     /// Its texts, one after the other.
     pub fn text(&self) -> Cow<'_, str> {
         let texts = self.pieces.iter().filter_map(|piece| match &piece.said {
-            Said::Text(text) => Some(&**text),
+            Content::Text(text) => Some(&**text),
             _ => None,
         });
         joined(texts, "\n\n")
@@ -64,7 +64,7 @@ impl Turn<'_> {
 
     /// Whether it has a picture.
     pub fn has_image(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece.said, Said::Image(_)))
+        self.pieces.iter().any(|piece| matches!(piece.said, Content::Image(_)))
     }
 }
 
@@ -148,14 +148,14 @@ impl<'a> Sorter<'a, '_> {
             return;
         }
         if !late {
-            return self.push(Speaker::System, index, Said::Text(text));
+            return self.push(Speaker::System, index, Content::Text(text));
         }
         self.settle();
         match self.profile.quirks.late_system {
-            LateSystem::System => self.push(Speaker::System, index, Said::Text(text)),
+            LateSystem::System => self.push(Speaker::System, index, Content::Text(text)),
             LateSystem::User => {
                 let marked = format!("<instructions>\n{text}\n</instructions>");
-                self.push(Speaker::User, index, Said::Text(marked.into()));
+                self.push(Speaker::User, index, Content::Text(marked.into()));
             }
         }
     }
@@ -178,12 +178,12 @@ impl<'a> Sorter<'a, '_> {
     }
 
     /// Puts a result next to its call; as text when it has none.
-    fn answer(&mut self, index: usize, answer: &'a ToolAnswer) -> Option<Said<'a>> {
+    fn answer(&mut self, index: usize, answer: &'a ToolAnswer) -> Option<Content<'a>> {
         let found = self.open.iter().position(|call| call.ours == answer.id.as_str());
         let Some(call) = found.and_then(|at| self.open.remove(at)) else {
             return Some(stray(answer));
         };
-        let result = Said::Result {
+        let result = Content::Result {
             id: call.theirs,
             name: call.name,
             content: answer.text(),
@@ -214,15 +214,15 @@ impl<'a> Sorter<'a, '_> {
                         name: name.clone(),
                         message: index,
                     });
-                    Some(Said::Call { id, name, arguments: &call.arguments })
+                    Some(Content::Call { id, name, arguments: &call.arguments })
                 }
                 Part::Reasoning(thought) => {
                     let own = thought.wire == self.mark;
                     let back = own && !thought.payload.is_null();
-                    back.then_some(Said::Reasoning(thought))
+                    back.then_some(Content::Reasoning(thought))
                 }
                 // No vendor takes pictures of a model's own.
-                Part::Image(_) => Some(Said::Text(PICTURE.into())),
+                Part::Image(_) => Some(Content::Text(PICTURE.into())),
                 other => self.said(other),
             };
             if let Some(said) = said {
@@ -231,12 +231,12 @@ impl<'a> Sorter<'a, '_> {
         }
     }
 
-    fn said(&self, part: &'a Part) -> Option<Said<'a>> {
+    fn said(&self, part: &'a Part) -> Option<Content<'a>> {
         match part {
             Part::Text { text } if text.trim().is_empty() => None,
-            Part::Text { text } => Some(Said::Text(text.into())),
-            Part::Image(_) if !self.profile.quirks.images => Some(Said::Text(PICTURE.into())),
-            Part::Image(image) => Some(Said::Image(image)),
+            Part::Text { text } => Some(Content::Text(text.into())),
+            Part::Image(_) if !self.profile.quirks.images => Some(Content::Text(PICTURE.into())),
+            Part::Image(image) => Some(Content::Image(image)),
             Part::ToolResult(answer) => Some(stray(answer)),
             Part::ToolCall(_) | Part::Reasoning(_) => None,
         }
@@ -245,7 +245,7 @@ impl<'a> Sorter<'a, '_> {
     /// Answers the calls that nobody answered: a call without a result would be refused.
     fn settle(&mut self) {
         while let Some(call) = self.open.pop_front() {
-            let result = Said::Result {
+            let result = Content::Result {
                 id: call.theirs,
                 name: call.name,
                 content: LOST.into(),
@@ -255,7 +255,7 @@ impl<'a> Sorter<'a, '_> {
         }
     }
 
-    fn push(&mut self, speaker: Speaker, message: usize, said: Said<'a>) {
+    fn push(&mut self, speaker: Speaker, message: usize, said: Content<'a>) {
         let piece = Piece { said, message };
         let joins = self.joins || speaker == Speaker::Tools;
         match self.turns.last_mut() {
@@ -269,7 +269,7 @@ impl<'a> Sorter<'a, '_> {
     fn finish(mut self, messages: usize) -> Vec<Turn<'a>> {
         let note = |text: &'static str| Turn {
             speaker: Speaker::User,
-            pieces: vec![Piece { said: Said::Text(text.into()), message: messages }],
+            pieces: vec![Piece { said: Content::Text(text.into()), message: messages }],
         };
         let first = self.turns.iter().position(|turn| turn.speaker != Speaker::System);
         match first {
@@ -290,8 +290,8 @@ impl<'a> Sorter<'a, '_> {
 }
 
 /// A result whose call is not in the prompt.
-fn stray<'a>(answer: &ToolAnswer) -> Said<'a> {
-    Said::Text(format!("Result of an earlier tool call:\n{}", answer.text()).into())
+fn stray<'a>(answer: &ToolAnswer) -> Content<'a> {
+    Content::Text(format!("Result of an earlier tool call:\n{}", answer.text()).into())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::log::{LogError, Receipt};
 
 /// A command on its way to the process that owns its session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Posted {
+pub struct PostedCommand {
     /// Its id: the owner commits it under this id, so it is done once.
     pub id: CommandId,
     /// The session.
@@ -55,9 +55,9 @@ pub enum Answered {
 #[async_trait]
 pub trait Inbox: Send + Sync {
     /// Leaves a command for the owner. Leaving it again changes nothing.
-    async fn post(&self, posted: &Posted) -> Result<(), LogError>;
+    async fn post(&self, posted: &PostedCommand) -> Result<(), LogError>;
     /// The commands that wait for sessions that this node owns.
-    async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError>;
+    async fn list_posted(&self, node: &NodeId) -> Result<Vec<PostedCommand>, LogError>;
     /// Answers a command. Ids are chosen per session: two sessions may have the same one.
     async fn answer(
         &self,

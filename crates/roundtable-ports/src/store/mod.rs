@@ -20,7 +20,7 @@ use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
 
 pub use bell::{Bell, Rings};
-pub use inbox::{Answered, Inbox, Posted};
+pub use inbox::{Answered, Inbox, PostedCommand};
 pub use leases::{CRASH_LIMIT, CRASH_WINDOW, Crash, Crashes, LeaseError, Leases, Ownership};
 pub use log::{Batch, CommandKey, CommandRecord, LogError, Receipt, SessionLog, Snapshot};
 pub use quota::{Allowances, Holdings, Owner, Quotas};
@@ -51,7 +51,7 @@ pub trait Drafts: Send + Sync {
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct SessionListing {
     /// Its id.
     pub session: SessionId,
     /// The last event of its log.
@@ -89,7 +89,7 @@ pub struct Selection {
 
 impl Selection {
     /// Whether a session is among them; which of two began before the other is not looked at.
-    pub fn has(&self, listed: &Listed) -> bool {
+    pub fn has(&self, listed: &SessionListing) -> bool {
         let summary = &listed.summary;
         self.tenant.as_ref().is_none_or(|tenant| summary.tenant == *tenant)
             && match &self.kind {
@@ -113,11 +113,15 @@ impl Selection {
 #[async_trait]
 pub trait Directory: Send + Sync {
     /// The session with this id.
-    async fn find(&self, session: &SessionId) -> Result<Option<Listed>, LogError>;
+    async fn find(&self, session: &SessionId) -> Result<Option<SessionListing>, LogError>;
     /// The newest sessions.
-    async fn list(&self, limit: usize) -> Result<Vec<Listed>, LogError>;
+    async fn list(&self, limit: usize) -> Result<Vec<SessionListing>, LogError>;
     /// The newest of these sessions.
-    async fn select(&self, selection: &Selection, limit: usize) -> Result<Vec<Listed>, LogError>;
+    async fn select(
+        &self,
+        selection: &Selection,
+        limit: usize,
+    ) -> Result<Vec<SessionListing>, LogError>;
     /// Sessions that have work, or whose time has come, and that no living node owns. Those that
     /// are parked are left out.
     async fn list_due(&self, now: Timestamp, limit: usize) -> Result<Vec<SessionId>, LogError>;

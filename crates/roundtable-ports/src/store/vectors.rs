@@ -144,6 +144,7 @@ pub struct FoundVector {
 
 /// Why vectors cannot be kept or found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum VectorsError {
     /// It makes no sense.
     #[error("refused: {0}")]

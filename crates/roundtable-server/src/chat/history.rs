@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use roundtable::Session;
 use roundtable::core::event::{
-    Body, Event, IterationEvent, RoundEvent, Said, Seq, SessionEvent, TurnEvent, TurnOutcome,
+    Body, Event, IterationEvent, MessageRef, RoundEvent, Seq, SessionEvent, TurnEvent, TurnOutcome,
 };
 use roundtable::core::id::{AgentId, SessionId};
 use schemars::JsonSchema;
@@ -213,7 +213,7 @@ impl Log {
         &self,
         scopes: &Scopes,
         event: &Event,
-        said: Said,
+        said: MessageRef,
     ) -> Result<Option<MessageEntry>, Problem> {
         let Some(round) = scopes.round(event.place.round.as_ref()) else { return Ok(None) };
         let text = self.read(said.seq, 1).await?;
@@ -256,7 +256,7 @@ impl MessageStatus {
 }
 
 /// The message that an event is, if it is one.
-fn said(event: &Event) -> Option<Said> {
+fn said(event: &Event) -> Option<MessageRef> {
     match &event.body {
         Body::Round(RoundEvent::RoundOpened { said, .. })
         | Body::Turn(TurnEvent::TurnEnded { said, .. }) => *said,

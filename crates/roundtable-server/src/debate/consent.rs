@@ -50,7 +50,7 @@ impl Caller {
 }
 
 /// Whether a request is a decision on a tool call.
-pub(crate) fn is_decision(request: &ContextRequest) -> bool {
+pub(super) fn is_decision(request: &ContextRequest) -> bool {
     request.kind() != RequestKind::Question
 }
 

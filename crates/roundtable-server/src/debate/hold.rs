@@ -6,7 +6,7 @@ use std::time::Duration;
 use roundtable::Error;
 use roundtable::core::Reject;
 use roundtable::core::id::{IterationId, SessionId};
-use roundtable::debate::{self, Debate, DebateBuilder, Findings, Standing};
+use roundtable::debate::{self, Debate, DebateBuilder, Findings, Quote, RoundStatus};
 use roundtable::driver::EngineError;
 use roundtable::ports::{CommandKey, Owner};
 use tokio::time::Sleep;
@@ -14,7 +14,6 @@ use tokio::time::Sleep;
 use super::answer::RoundAnswer;
 use super::ask::{Budget, ContinueRequest, StartRequest};
 use super::consent::Caller;
-use super::detail::QuoteAnswer;
 use super::wait::{Watch, wait};
 use crate::app::App;
 use crate::host;
@@ -64,14 +63,14 @@ pub(crate) async fn start(call: Call, asked: StartRequest) -> Result<RoundAnswer
 }
 
 /// Estimate the cost of a debate without starting or storing anything.
-pub(crate) async fn quote(call: Call, asked: StartRequest) -> Result<QuoteAnswer, Problem> {
-    Ok(QuoteAnswer::of(prepare(&call, asked)?.quote()?))
+pub(crate) async fn quote(call: Call, asked: StartRequest) -> Result<Quote, Problem> {
+    Ok(prepare(&call, asked)?.quote()?)
 }
 
 /// The debate that is asked for, before it starts.
 fn prepare(call: &Call, asked: StartRequest) -> Result<DebateBuilder, Problem> {
     asked.check()?;
-    let mode = asked.mode.unwrap_or_default().into();
+    let mode = asked.mode.unwrap_or_default();
     let mut debate = call.app.sessions.new_debate(&call.principal, &asked.topic).mode(mode);
     if let Some(agents) = &asked.agents {
         debate = debate.known(agents)?;
@@ -135,7 +134,7 @@ pub(crate) async fn go_on(
             (Last::Owed(owed), None) => Some(owed),
             // A failure that nobody was told of is told once; then the round is run again.
             (Last::Owed(owed), Some(after)) => Some(owed)
-                .filter(|owed| owed.standing == Standing::Failed && owed.number == after + 1),
+                .filter(|owed| owed.status == RoundStatus::Failed && owed.number == after + 1),
             (Last::Running(_) | Last::Given, _) => None,
         };
         if let Some(owed) = owed {
@@ -146,7 +145,7 @@ pub(crate) async fn go_on(
             if still_reads(app, by.watch) {
                 note_delivered(&debate, &owed).await;
             }
-            return Ok(RoundAnswer::of(&owed, by.caller, None, warnings));
+            return Ok(RoundAnswer::of(*owed, by.caller, None, warnings));
         }
     }
     let wish = debate::ContinueRequest {
@@ -214,12 +213,12 @@ async fn answer(
 ) -> Result<RoundAnswer, Problem> {
     let findings = wait(app, debate, number, within, by.watch).await?;
     if findings.open {
-        return Ok(RoundAnswer::of(&findings, by.caller, host::find(debate).await?, warnings));
+        return Ok(RoundAnswer::of(findings, by.caller, host::find(debate).await?, warnings));
     }
     if still_reads(app, by.watch) {
         note_delivered(debate, &findings).await;
     }
-    Ok(RoundAnswer::of(&findings, by.caller, None, warnings))
+    Ok(RoundAnswer::of(findings, by.caller, None, warnings))
 }
 
 /// Whether someone reads the answer. What is given to nobody was not given.

@@ -8,10 +8,8 @@ mod hold;
 mod next_step;
 mod operations;
 mod read;
-mod report;
 mod wait;
 
-pub(crate) use consent::{Caller, is_decision};
+pub(crate) use consent::Caller;
 pub(crate) use operations::operations;
-pub use report::{report, usage};
 pub(crate) use wait::{Silent, Watch};

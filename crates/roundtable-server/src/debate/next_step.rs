@@ -3,38 +3,36 @@
 
 use roundtable::core::context_request::Priority;
 use roundtable::core::id::SessionId;
-use roundtable::debate::Findings;
+use roundtable::debate::{Findings, RoundStatus};
 
-use super::answer::Status;
 use super::consent::{Caller, is_decision, ways};
 
 impl Caller {
-    /// What to do after an answer with this status.
-    pub fn next_step(self, findings: &Findings, status: Status) -> String {
+    /// What to do after this answer.
+    pub fn next_step(self, findings: &Findings) -> String {
         let (session, number) = (&findings.session, findings.number);
         let (next, again) =
             (self.continuing(session, number), self.continuing(session, number.saturating_sub(1)));
-        match status {
-            Status::Running => {
-                format!("The round is still running. To get its result, {again}.")
-            }
-            Status::NeedsContext => self.context_step(findings),
-            Status::InProgress => format!(
+        match findings.status {
+            RoundStatus::NeedsContext => self.context_step(findings),
+            RoundStatus::InProgress => format!(
                 "For the next round, {next}; add a focusQuestion to steer it. To stop here, use the decision."
             ),
-            Status::NeedsTurn => format!(
+            RoundStatus::NeedsTurn => format!(
                 "An agent uses your own model. Answer turn.prompt as that agent. Then {again}, turnToken and contribution."
             ),
-            Status::Completed => {
+            RoundStatus::Completed => {
                 format!("The debate is over. Report the decision. {}", self.afterwards(session))
             }
-            Status::Failed if findings.completed_because.is_some() => format!(
+            RoundStatus::Failed if findings.completed_because.is_some() => format!(
                 "No agent could answer in the last round, and the debate is over. The errors are in agentResponses. Fix the cause, then {}.",
                 self.starting()
             ),
-            Status::Failed => format!(
+            RoundStatus::Failed => format!(
                 "No agent could answer. The errors are in agentResponses. The round does not count. Fix the cause, then {again} to run it again. If a budget is spent, add a higher budget."
             ),
+            // Running, or a status of a later version.
+            _ => format!("The round is still running. To get its result, {again}."),
         }
     }
 

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::{hold, read};
-use crate::export::Exported;
+use crate::export::ExportAnswer;
 use crate::operation::{Does, Operation};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -53,7 +53,7 @@ fn reading() -> Vec<Operation> {
         Operation::on_session("getThoughts", Does::Reads, read::thoughts)
             .http(Method::GET, "/api/debates/{sessionId}/agents/{agentId}/thoughts", "Get the responses and the confidence of an agent over all rounds.")
             .mcp("get_thoughts", "Responses of one agent", "Get all responses of one agent, round by round, with the changes of its confidence."),
-        Operation::export::<_, Exported, _>("exportDebate", read::export)
+        Operation::export::<_, ExportAnswer, _>("exportDebate", read::export)
             .http(Method::GET, "/api/debates/{sessionId}/export", "Export a debate as Markdown minutes or as JSON for import.")
             .mcp("export_session", "Export a debate", "Export the complete debate as Markdown minutes for people or as JSON for import."),
         Operation::on_session("getRound", Does::Reads, read::round)

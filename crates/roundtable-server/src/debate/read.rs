@@ -3,17 +3,17 @@
 use roundtable::core::id::{AgentId, SessionId};
 use roundtable::debate::DebateProgram as Program;
 
-use roundtable::core::session::{AsideKey, Status as CoreStatus};
-use roundtable::debate::{DebateFilter, Findings};
+use roundtable::core::session::AsideKey;
+use roundtable::debate::{Consensus, DebateFilter, Findings, FullResponse};
 use roundtable::ports::{CommandKey, Owner};
 
 use super::ask::{
-    self, AgentQuery, CitationsQuery, Control, ControlRequest, DebatesQuery, ExportQuery, Format,
+    AgentQuery, CitationsQuery, Control, ControlRequest, DebatesQuery, ExportQuery, Format,
     LastRoundQuery, ResponsesQuery, RoundQuery, SynthesisRequest, agent_id,
 };
 use super::detail::{
-    Citations, Cited, Confidence, ConfiguredAgent, ConfiguredAgents, Consensus, Controlled, Debate,
-    DebateList, FullResponse, Responses, RoundDetail, SynthesisAnswer, Thoughts,
+    Citations, Confidence, ConfiguredAgent, ConfiguredAgents, ControlAnswer, DebateList, Responses,
+    RoundDetail, SynthesisAnswer, Thoughts,
 };
 use crate::app::App;
 use crate::export::Export;
@@ -21,7 +21,6 @@ use crate::operation::{Call, Nothing};
 use crate::problem::Problem;
 use crate::quota::Begin;
 use crate::sessions::Authorized;
-use crate::wire::ContextRequest;
 
 type Session = Authorized<SessionId>;
 
@@ -34,9 +33,7 @@ pub(super) async fn consensus(
     let record = call.app.sessions.debate(&session).record().await?;
     let unknown = || no_round(round, record.last_round());
     let number = round.or(record.last_round()).ok_or_else(unknown)?;
-    let judgement = record.judgement(number).ok_or_else(unknown)?;
-    let added = record.added().filter(|_| record.last_round() == Some(number));
-    Ok(Consensus::of(session.id(), judgement, added))
+    record.consensus(number).ok_or_else(unknown)
 }
 
 fn no_round(asked: Option<u32>, last: Option<u32>) -> Problem {
@@ -65,15 +62,14 @@ pub(super) async fn list(call: Call, asked: DebatesQuery) -> Result<DebateList, 
     let filter = DebateFilter {
         topic: asked.topic,
         archived: Some(false),
-        mode: asked.mode.map(Into::into),
-        status: asked.status.map(Into::into),
+        mode: asked.mode,
+        status: asked.status,
         from: asked.from_date,
         to: asked.to_date,
         limit: asked.limit,
         ..DebateFilter::default()
     };
-    let entries = call.app.sessions.debates(&call.principal, filter).await?;
-    Ok(DebateList { sessions: entries.iter().map(Debate::of).collect() })
+    Ok(DebateList { sessions: call.app.sessions.debates(&call.principal, filter).await? })
 }
 
 pub(super) async fn thoughts(
@@ -82,16 +78,16 @@ pub(super) async fn thoughts(
     asked: AgentQuery,
 ) -> Result<Thoughts, Problem> {
     let agent = agent_id(&asked.agent_id)?;
-    let said = call.app.sessions.debate(&session).thoughts(&agent).await?;
-    let confidence = said.iter().map(|(number, response)| Confidence {
-        round_number: *number,
-        confidence: response.position.confidence,
-        stance: response.position.stance.map(Into::into),
+    let responses = call.app.sessions.debate(&session).thoughts(&agent).await?;
+    let confidence = responses.iter().map(|full| Confidence {
+        round_number: full.number,
+        confidence: full.response.position.confidence,
+        stance: full.response.position.stance,
     });
     Ok(Thoughts {
         session_id: session.id().clone(),
         confidence_over_rounds: confidence.collect(),
-        responses: said.iter().map(|(number, it)| FullResponse::of(*number, it)).collect(),
+        responses,
         agent_id: agent,
     })
 }
@@ -106,13 +102,12 @@ pub(super) async fn responses(
     if let Some(round) = round.filter(|round| record.round(*round).is_none()) {
         return Err(no_round(Some(round), record.last_round()));
     }
-    let said = record.thoughts(&agent).ok_or_else(|| {
+    let mut responses = record.thoughts(&agent).ok_or_else(|| {
         Problem::not_found(format!(
             "agent {agent} is not in this debate; the responses list the agent ids"
         ))
     })?;
-    let said = said.iter().filter(|(number, _)| round.is_none_or(|round| round == *number));
-    let responses = said.map(|(number, response)| FullResponse::of(*number, response)).collect();
+    responses.retain(|response| round.is_none_or(|round| round == response.number));
     Ok(Responses { session_id: session.id().clone(), agent_id: agent, responses })
 }
 
@@ -125,16 +120,16 @@ pub(super) async fn round(
     let record = call.app.sessions.debate(&session).record().await?;
     let unknown = || no_round(Some(number), record.last_round());
     let findings = record.findings(number).ok_or_else(unknown)?;
-    let judgement = record.judgement(number);
-    let Findings { standing, responses, requests, .. } = findings;
+    let Findings { status, responses, requests, consensus, .. } = findings;
+    let responses = responses.into_iter().map(|it| FullResponse::new(number, it));
     Ok(RoundDetail {
         session_id: session.id().clone(),
         round_number: number,
-        status: standing.into(),
+        status,
         focus_question: record.round(number).and_then(|round| round.focus.clone()),
-        responses: responses.iter().map(|it| FullResponse::of(number, it)).collect(),
-        consensus: judgement.map(|it| Consensus::of(session.id(), it, None)),
-        context_requests: requests.iter().map(ContextRequest::of).collect(),
+        responses: responses.collect(),
+        consensus,
+        context_requests: requests,
     })
 }
 
@@ -145,8 +140,7 @@ pub(super) async fn citations(
 ) -> Result<Citations, Problem> {
     let agent = asked.agent_id.as_deref().map(agent_id).transpose()?;
     let debate = call.app.sessions.debate(&session);
-    let sources = debate.citations(asked.round_number, agent.as_ref()).await?;
-    let citations: Vec<Cited> = sources.into_iter().map(Cited::of).collect();
+    let citations = debate.citations(asked.round_number, agent.as_ref()).await?;
     Ok(Citations { session_id: session.id().clone(), total: citations.len(), citations })
 }
 
@@ -167,10 +161,7 @@ pub(super) async fn synthesize(
         () = tokio::time::sleep(wait_budget) => None,
         () = app.stopping.cancelled() => None,
     };
-    Ok(match summed {
-        Some(summed) => SynthesisAnswer::completed(session.id(), summed),
-        None => SynthesisAnswer::running(session.id()),
-    })
+    Ok(SynthesisAnswer::new(session.id(), summed))
 }
 
 /// Has a synthesis begun, as far as the limits allow it. One that there is already is read for nothing.
@@ -230,7 +221,7 @@ pub(super) async fn control(
     call: Call,
     session: Session,
     asked: ControlRequest,
-) -> Result<Controlled, Problem> {
+) -> Result<ControlAnswer, Problem> {
     let (app, debate) = (&call.app, call.app.sessions.debate(&session));
     let key = call.key.map(|key| key.within(session.id()));
     let receipt = match asked.action {
@@ -239,10 +230,10 @@ pub(super) async fn control(
         Control::Stop => app.stored(debate.stop_keyed(key)).await?,
     };
     let record = debate.record_at(&receipt).await?;
-    let status = match record.status {
-        CoreStatus::Active => ask::Stands::Active,
-        CoreStatus::Paused => ask::Stands::Paused,
-        CoreStatus::Completed => ask::Stands::Completed,
-    };
-    Ok(Controlled::new(session.id(), status, record.rounds_completed(), record.spent()))
+    Ok(ControlAnswer {
+        session_id: session.id().clone(),
+        status: record.status.into(),
+        current_round: record.rounds_completed(),
+        usage: record.spent().into(),
+    })
 }

@@ -11,7 +11,6 @@ use roundtable::debate::{Debate, Findings, Record, find_settled};
 use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::speaking;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -111,8 +110,8 @@ fn is_turn(event: &Event) -> bool {
 fn told(live: &Live, number: u32) -> Option<String> {
     let findings = Record::of(live)?.findings(number)?;
     let total = findings.total_rounds.map_or_else(String::new, |total| format!("/{total}"));
-    let names = match speaking(&findings) {
-        names if names.is_empty() => "analyzing the answers".to_owned(),
+    let names = match findings.speaking.as_slice() {
+        [] => "analyzing the answers".to_owned(),
         names => names.join(", "),
     };
     Some(format!("Round {number}{total}: {names}"))
@@ -125,7 +124,7 @@ mod tests {
     use jiff::Timestamp;
     use roundtable::Engine;
     use roundtable::backend::MemoryStore;
-    use roundtable::debate::Standing;
+    use roundtable::debate::RoundStatus;
     use roundtable::models::scripted::{Reply, Script, ScriptedModel};
     use roundtable::ports::Store;
     use roundtable_testing::{CountingLog, PausedClock};
@@ -177,7 +176,7 @@ mod tests {
         log.take(debate.id());
         let budget = || Box::pin(tokio::time::sleep(app.limits.wait_budget));
         let findings = wait(&app, &debate, 1, budget().as_mut(), &listener).await.unwrap();
-        assert_eq!(findings.standing, Standing::Running);
+        assert_eq!(findings.status, RoundStatus::Running);
         assert_eq!(clock().duration_since(began).as_secs(), 25);
         let heard = listener.heard.lock().unwrap().clone();
         let times = heard.iter().map(|(at, _)| *at).chain([clock()]);
@@ -192,7 +191,7 @@ mod tests {
         wait(&app, &debate, 1, budget().as_mut(), &listener).await.unwrap();
         assert_eq!(clock(), before, "nobody waits for someone who is gone");
         model.gates().open("shut");
-        assert_eq!(debate.wait(1).await.unwrap().standing, Standing::InProgress);
+        assert_eq!(debate.wait(1).await.unwrap().status, RoundStatus::InProgress);
         engine.shutdown().await;
     }
 }

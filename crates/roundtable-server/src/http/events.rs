@@ -1,24 +1,22 @@
 //! What happens in a session, as server-sent events.
 
 use axum::Extension;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use axum::routing::get;
 use http::{HeaderMap, Method};
-use roundtable::core::id::SessionId;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::access::Pass;
 use crate::app::App;
-use crate::feed::Feed;
+use crate::feed::{self, Feed};
 use crate::openapi::{Answer, Description, Param};
 use crate::operation::SESSION;
 use crate::problem::Problem;
 use crate::routes::{Door, Route};
 use crate::schema::ID;
-use crate::sessions::Authorized;
 use crate::sse;
 
 /// How many characters a position in a log may have: a session's id and a number.
@@ -65,10 +63,12 @@ pub(crate) fn routes() -> Vec<Route> {
 async fn events(
     State(app): State<App>,
     Extension(pass): Extension<Pass>,
-    session: Authorized<SessionId>,
+    name: Result<Path<String>, PathRejection>,
     query: Result<Query<EventsQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let Path(name) = name.map_err(|_| Problem::no_session(""))?;
+    let session = feed::authorize(&app, &pass, &name).await?;
     let Query(query) = query.map_err(|_| {
         let what = "invalid query; the only parameter is `after`";
         Problem::bad_request("invalid", what)

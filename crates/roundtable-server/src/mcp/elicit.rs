@@ -12,12 +12,14 @@ use rmcp::model::{
     InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
-use roundtable::core::context_request::{ContextRequest, ContextResult, Decision, RequestKind};
+use roundtable::core::context_request::{Decision, RequestKind};
+use roundtable::core::document::ContextRequest;
 use roundtable::core::id::ContextRequestId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::debate::{Watch, is_decision};
+use crate::debate::Watch;
+use crate::wire::ContextResult;
 
 /// How long a person may think while the call waits; what is asked stays pending after that.
 const TIME_TO_DECIDE: Duration = Duration::from_secs(120);
@@ -80,7 +82,7 @@ pub(super) fn undecided(
     asked: &BTreeSet<ContextRequestId>,
 ) -> Vec<ContextRequest> {
     let mut requests = requests;
-    requests.retain(|request| is_decision(request) && !asked.contains(&request.id));
+    requests.retain(|it| it.kind != RequestKind::Question && !asked.contains(&it.id));
     requests
 }
 
@@ -136,12 +138,12 @@ fn decision(request: &ContextRequest, answer: ElicitResult) -> Option<ContextRes
         return None;
     }
     let decision = Decision::deserialize(answer.content?.get("decision")?).ok()?;
-    let fits = request.kind().decisions().contains(&decision);
-    fits.then(|| ContextResult::decided(request.id.clone(), decision))
+    let fits = request.kind.decisions().contains(&decision);
+    fits.then(|| ContextResult::decided(&request.id, decision))
 }
 
 fn question(request: &ContextRequest) -> Option<ElicitRequestParams> {
-    let words: Vec<&str> = request.kind().decisions().iter().map(|it| it.word()).collect();
+    let words: Vec<&str> = request.kind.decisions().iter().map(|it| it.word()).collect();
     let schema = json!({
         "type": "object",
         "properties": { "decision": { "type": "string", "title": "Decision", "enum": words } },
@@ -157,22 +159,22 @@ fn question(request: &ContextRequest) -> Option<ElicitRequestParams> {
 
 /// The whole call and who asks, for a person.
 fn message(request: &ContextRequest) -> String {
-    let agent = &request.agent;
-    let Some(call) = request.about.call() else {
+    let agent = &request.agent_id;
+    let Some(call) = &request.call else {
         return harmless(&format!("{}\nAgent: {agent}\n{}", request.query, request.reason));
     };
     let arguments = match &call.arguments {
         Some(arguments) => format!("{arguments:#}"),
         None => "(larger than 64 KiB; not shown)".to_owned(),
     };
-    let asks = match request.kind() {
+    let asks = match request.kind {
         RequestKind::Approval => "May this tool be called?",
         RequestKind::UnknownOutcome | RequestKind::Question => "Did this tool call take effect?",
     };
     harmless(&format!(
         "{asks}\nTool: {}\nAgent: {} ({agent})\nArguments: {arguments}\nDigest: {}\n{}",
         call.tool,
-        call.agent_name,
+        request.agent_name.as_deref().unwrap_or_default(),
         call.digest.as_str(),
         request.reason
     ))

@@ -13,10 +13,9 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::auth::Principal;
 use crate::debate::{Caller, Silent};
-use crate::operation::{Call, SESSION, Transport};
+use crate::operation::{Call, OperationAnswer, SESSION, Transport};
 use crate::operations;
 use crate::problem::Problem;
-use crate::sessions::Action;
 
 const ROOT: &str = "roundtable://sessions/";
 
@@ -44,9 +43,9 @@ pub(super) async fn list(
     let before = match cursor {
         None => None,
         Some(cursor) => {
-            let known = app.sessions.authorize(caller, Action::Read, &cursor).await;
+            let known = app.sessions.find_cursor(caller, &cursor).await;
             let what = "invalid cursor; use one from a previous list, or omit it";
-            Some(known.map_err(|_| ErrorData::invalid_params(what, None))?.id().clone())
+            Some(known.ok_or_else(|| ErrorData::invalid_params(what, None))?)
         }
     };
     let filter = DebateFilter { before, limit: Some(LISTED + 1), ..DebateFilter::default() };
@@ -91,40 +90,44 @@ pub(super) async fn read(
     let (session, rest) =
         uri.strip_prefix(ROOT).and_then(|it| it.split_once('/')).ok_or_else(missing)?;
     if let Some(number) = rest.strip_prefix("rounds/") {
-        let round = round(app, caller, session, number).await.map_err(|_| missing())?;
+        let number: u32 = number.parse().map_err(|_| missing())?;
+        let fields = [("roundNumber", number.into())];
+        let round = call(app, caller, "getRound", session, fields).await.map_err(|_| missing())?;
+        let round = round.into_value().map_err(|_| missing())?;
         return Ok(contents(uri, format!("{round:#}"), "application/json"));
     }
-    let found = app.sessions.authorize(caller, Action::Read, session).await;
-    let session = found.map_err(|_| missing())?;
     let page = match rest {
         "transcript" => Some(1),
         other => other.strip_prefix("transcript?page=").and_then(|page| page.parse::<usize>().ok()),
     };
-    let minutes = app.sessions.debate(&session).export_markdown().await.map_err(|_| missing())?;
-    let pages = pages(&minutes);
+    let Ok(OperationAnswer::Export(export)) = call(app, caller, "exportDebate", session, []).await
+    else {
+        return Err(missing());
+    };
+    let pages = pages(&export.text);
     let page = page.filter(|page| *page >= 1 && *page <= pages.len()).ok_or_else(missing)?;
     let mut text = pages[page - 1].to_owned();
     if page < pages.len() {
-        let next = format!("{ROOT}{}/transcript?page={}", session.id(), page + 1);
+        let next = format!("{ROOT}{}/transcript?page={}", export.session, page + 1);
         text.push_str(&format!("\n\n(Page {page} of {}; next page: {next})\n", pages.len()));
     }
     Ok(contents(uri, text, "text/markdown"))
 }
 
-/// A round, as the tool for it answers.
-async fn round(
+/// What the operation behind a resource answers.
+async fn call<const N: usize>(
     app: &App,
     caller: &Principal,
+    operation: &str,
     session: &str,
-    number: &str,
-) -> Result<Value, Problem> {
-    let number: u32 = number.parse().map_err(|_| Problem::not_found("not a round"))?;
-    let operation = operations::find(Transport::Mcp, "get_round_details")?;
-    let fields = [(SESSION.to_owned(), session.into()), ("roundNumber".to_owned(), number.into())];
+    fields: [(&str, Value); N],
+) -> Result<OperationAnswer, Problem> {
+    let operation = operations::find(Transport::Http, operation)?;
+    let fields = fields.into_iter().chain([(SESSION, session.into())]);
+    let fields = fields.map(|(name, value)| (name.to_owned(), value)).collect();
     let watch = Arc::new(Silent::default());
     let call = Call::new(app.clone(), caller.clone(), Caller::mcp(app), watch);
-    let envelope = operation.envelope(None, fields.into_iter().collect());
-    operation.call(call, envelope).await?.into_value()
+    operation.call(call, operation.envelope(None, fields)).await
 }
 
 fn contents(uri: &str, text: String, kind: &str) -> ReadResourceResult {

@@ -10,8 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use roundtable::Session;
-use roundtable::core::context_request::ContextResult;
+use roundtable::core::document::ContextRequest;
 use roundtable::core::id::ContextRequestId;
 use serde_json::{Value, json};
 
@@ -26,7 +25,7 @@ use crate::operation::{Call, Does, Operation, SESSION, Target, ToolText, Transpo
 use crate::operations;
 use crate::problem::Problem;
 use crate::schema::ID;
-use crate::sessions::Action;
+use crate::wire::ContextResult;
 
 /// All tools: the operations that have one.
 pub(crate) fn all() -> Vec<Tool> {
@@ -134,8 +133,7 @@ impl Calling<'_> {
                 "Invalid requestState; send the one from the previous response",
             )
         })?;
-        let session = self.session(&waiting).await?;
-        let pending = session.pending().await?;
+        let pending = self.pending(&waiting).await?;
         let responses = request.input_responses.unwrap_or_default();
         let decided = elicit::decisions(&pending, &responses);
         let asked = responses.keys().filter_map(|id| id.parse().ok()).collect();
@@ -166,7 +164,7 @@ impl Calling<'_> {
             return Ok(done(answer).into());
         };
         while let Some(waiting) = Waiting::of(&answer) {
-            let pending = self.session(&waiting).await?.pending().await?;
+            let pending = self.pending(&waiting).await?;
             let open = elicit::undecided(pending, &asked);
             let Some(request) = open.first() else { break };
             if way == Way::InputRequired {
@@ -189,28 +187,43 @@ impl Calling<'_> {
         waiting: &Waiting,
         decided: Vec<ContextResult>,
     ) -> Result<Value, Problem> {
-        let warnings = match decided.is_empty() {
-            true => Vec::new(),
-            false => self.session(waiting).await?.provide(decided).await?.warnings,
-        };
-        let mut arguments = JsonObject::new();
-        arguments.insert(SESSION.to_owned(), waiting.session_id.clone().into());
+        let mut warnings = Vec::new();
+        if !decided.is_empty() {
+            let fields = [("contextResults", json!(decided))];
+            let mut provided = self.run_on(waiting, "provideContext", fields).await?;
+            warnings.extend(
+                provided["warnings"].as_array_mut().map(std::mem::take).unwrap_or_default(),
+            );
+        }
         let after_round = waiting.round_number.saturating_sub(1);
-        arguments.insert("afterRound".to_owned(), after_round.into());
-        let operation = operations::find(Transport::Mcp, "continue_roundtable")?;
-        let mut answer = self.run(operation, None, arguments).await?;
+        let fields = [("afterRound", after_round.into())];
+        let mut answer = self.run_on(waiting, "continueDebate", fields).await?;
         if !warnings.is_empty() {
             let mut all = answer["warnings"].as_array().cloned().unwrap_or_default();
-            all.extend(warnings.into_iter().map(Value::from));
+            all.extend(warnings);
             answer["warnings"] = all.into();
         }
         Ok(answer)
     }
 
-    async fn session(&self, waiting: &Waiting) -> Result<Session, Problem> {
-        let sessions = &self.app.sessions;
-        let session = sessions.authorize(self.caller, Action::Change, &waiting.session_id).await?;
-        Ok(sessions.get(&session))
+    /// What the session of a round still asks for.
+    async fn pending(&self, waiting: &Waiting) -> Result<Vec<ContextRequest>, Problem> {
+        let mut session = self.run_on(waiting, "getSession", []).await?;
+        let pending = session["pendingContextRequests"].take();
+        Ok(serde_json::from_value(pending).unwrap_or_default())
+    }
+
+    /// Calls an operation on the session of a round.
+    async fn run_on<const N: usize>(
+        &self,
+        waiting: &Waiting,
+        operation: &str,
+        fields: [(&str, Value); N],
+    ) -> Result<Value, Problem> {
+        let operation = operations::find(Transport::Http, operation)?;
+        let session = (SESSION.to_owned(), waiting.session_id.clone().into());
+        let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+        self.run(operation, None, fields.chain([session]).collect()).await
     }
 }
 

@@ -13,7 +13,7 @@ use roundtable::core::session::{Session as State, Status};
 use roundtable::core::tool::Runs;
 use roundtable::ports::CommandKey;
 
-use super::conversation::{Conversation, ToolAnswer};
+use super::history::{History, ToolAnswer};
 use super::model::Model;
 use super::request::{CompletionRequest, invalid, unsupported};
 use super::tool;
@@ -63,9 +63,9 @@ pub(super) async fn begin(
     asked: CompletionRequest,
     key: Option<&Key>,
 ) -> Result<Begun, Problem> {
-    let first = asked.conversation.results.first();
+    let first = asked.history.results.first();
     if let Some(id) = first.and_then(|result| tool::session_of(&result.id)) {
-        return resume(app, caller, &id, &asked.conversation.results).await;
+        return resume(app, caller, &id, &asked.history.results).await;
     }
     open(app, caller, model, asked, key).await
 }
@@ -208,18 +208,18 @@ fn prepare(
     asked: CompletionRequest,
 ) -> Result<(Opening, String), Problem> {
     // Results that are not of a session here were called for elsewhere.
-    let conversation = asked.conversation.clone().with_results_told();
-    let text = conversation.text.clone().unwrap_or_else(|| CONTINUE.to_owned());
+    let history = asked.history.clone().with_results_told();
+    let text = history.text.clone().unwrap_or_else(|| CONTINUE.to_owned());
     let opening = match model {
         Model::Panel(mode) => {
-            let question = panel_question(conversation, &asked)?;
+            let question = panel_question(history, &asked)?;
             let debate = sessions.new_debate(caller, &question).mode(*mode).rounds(1);
             return Ok((debate.without_context_requests().opening()?, question));
         }
-        Model::Team => team_opening(sessions.team(&[])?, sessions, conversation, asked, &text)?,
+        Model::Team => team_opening(sessions.team(&[])?, sessions, history, asked, &text)?,
         Model::Agent(agent) => {
             let team = sessions.team(&[agent.to_string()])?;
-            team_opening(team, sessions, conversation, asked, &text)?
+            team_opening(team, sessions, history, asked, &text)?
         }
     };
     Ok((opening, text))
@@ -228,17 +228,14 @@ fn prepare(
 /// What is answered when the messages end with results of tools that were called elsewhere.
 const CONTINUE: &str = "Continue with the results of the tools.";
 
-fn panel_question(
-    conversation: Conversation,
-    asked: &CompletionRequest,
-) -> Result<String, Problem> {
+fn panel_question(history: History, asked: &CompletionRequest) -> Result<String, Problem> {
     if !asked.tools.is_empty() {
         return Err(unsupported("tools", "a panel debates without the caller's tools"));
     }
     if asked.output.is_some() {
         return Err(unsupported("response_format", "a panel answers with a report"));
     }
-    let question = conversation.into_question();
+    let question = history.into_question();
     match question.chars().count() {
         length if length > MAX_QUESTION => {
             let why = format!(
@@ -253,7 +250,7 @@ fn panel_question(
 fn team_opening(
     team: Team,
     sessions: &Sessions,
-    conversation: Conversation,
+    history: History,
     asked: CompletionRequest,
     text: &str,
 ) -> Result<Opening, Problem> {
@@ -262,7 +259,7 @@ fn team_opening(
         return Err(invalid("tools", &why));
     }
     let uses_tools = !asked.tools.is_empty();
-    let team = team.background(conversation.background).with_supervisor(|agent| {
+    let team = team.background(history.background).with_supervisor(|agent| {
         agent.max_tokens = asked.max_tokens.map_or(agent.max_tokens, |it| it.min(agent.max_tokens));
         agent.output = asked.output.or(agent.output.take());
         if uses_tools {

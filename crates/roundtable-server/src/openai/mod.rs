@@ -4,8 +4,8 @@
 mod answer;
 mod answering;
 mod completion;
-mod conversation;
 mod error;
+mod history;
 mod model;
 mod reply;
 mod request;
@@ -54,7 +54,7 @@ pub(crate) fn routes() -> Vec<Route> {
     );
     let complete = route(Method::POST, "/v1/chat/completions", OPERATION, post(complete))
         .described(
-            "Answer a conversation, in OpenAI's format. See docs/guides/openai-endpoint.md.",
+            "Answer a history, in OpenAI's format. See docs/guides/openai-endpoint.md.",
             vec![key::param()],
             Some(body_schema()),
         );
@@ -106,7 +106,7 @@ fn body_schema() -> SchemaOf {
                 "messages": {
                     "type": "array",
                     "minItems": 1,
-                    "maxItems": conversation::MAX_MESSAGES,
+                    "maxItems": history::MAX_MESSAGES,
                     "items": { "type": "object" },
                 },
                 "stream": { "type": ["boolean", "null"] },

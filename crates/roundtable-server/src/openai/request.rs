@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::conversation::{self, Conversation};
+use super::history::{self, History};
 use super::tool;
 use crate::problem::Problem;
 
@@ -25,7 +25,7 @@ pub(super) struct StreamOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CompletionRequest {
     pub model: String,
-    pub conversation: Conversation,
+    pub history: History,
     /// The tools that the caller runs.
     pub tools: Vec<ToolDecl>,
     /// How many tokens one reply may have.
@@ -41,7 +41,7 @@ impl CompletionRequest {
         refuse_unsupported(&fields)?;
         let model: String = required(&mut fields, "model")?;
         let messages: Vec<Value> = required(&mut fields, "messages")?;
-        let conversation = conversation::read(&messages)?;
+        let history = history::read(&messages)?;
         let tools: Vec<Value> = optional(&mut fields, "tools")?.unwrap_or_default();
         let choice: Option<Value> = optional(&mut fields, "tool_choice")?;
         let tools = tool::read(&tools, choice.as_ref())?;
@@ -55,7 +55,7 @@ impl CompletionRequest {
         let format: Option<Value> = optional(&mut fields, "response_format")?;
         let stream = read_stream(&mut fields)?;
         let output = format.map(|format| read_format(&format)).transpose()?.flatten();
-        Ok(Self { model, conversation, tools, max_tokens, output, stream })
+        Ok(Self { model, history, tools, max_tokens, output, stream })
     }
 }
 

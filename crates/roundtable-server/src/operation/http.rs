@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 
-use super::{Answered, Call, Envelope, Operation, SESSION, prefer};
+use super::{Call, Envelope, Operation, OperationAnswer, SESSION, prefer};
 use crate::app::{App, Limits};
 use crate::auth::Principal;
 use crate::debate::{Caller, Silent};
@@ -98,9 +98,9 @@ impl Operation {
     }
 
     /// An answer while the round is running is 202, and says where the session is.
-    fn respond(&self, answered: Answered, at_once: bool) -> Response {
+    fn respond(&self, answered: OperationAnswer, at_once: bool) -> Response {
         match answered {
-            Answered::Json(value) if self.waits && value["status"] == "running" => {
+            OperationAnswer::Json(value) if self.waits && value["status"] == "running" => {
                 let location = value[SESSION].as_str().map(|id| format!("/api/sessions/{id}"));
                 let mut response = (StatusCode::ACCEPTED, Json(value)).into_response();
                 let location = location.and_then(|url| HeaderValue::try_from(url).ok());
@@ -110,9 +110,9 @@ impl Operation {
                 }
                 response
             }
-            Answered::Json(value) => Json(value).into_response(),
-            Answered::Export(export) => export.into_response(),
-            Answered::Download(download) => download.into_response(),
+            OperationAnswer::Json(value) => Json(value).into_response(),
+            OperationAnswer::Export(export) => export.into_response(),
+            OperationAnswer::Download(download) => download.into_response(),
         }
     }
 }

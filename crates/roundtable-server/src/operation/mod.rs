@@ -171,7 +171,7 @@ pub(crate) struct Envelope<F> {
 }
 
 /// What an operation answers.
-pub(crate) enum Answered {
+pub(crate) enum OperationAnswer {
     Json(Value),
     /// A text that may be too long to be held several times.
     Export(Export),
@@ -179,7 +179,7 @@ pub(crate) enum Answered {
     Download(Download),
 }
 
-impl Answered {
+impl OperationAnswer {
     /// As one value, for callers that cannot read a stream.
     pub fn into_value(self) -> Result<Value, Problem> {
         match self {
@@ -190,7 +190,7 @@ impl Answered {
     }
 }
 
-type Answering = BoxFuture<'static, Result<Answered, Problem>>;
+type Answering = BoxFuture<'static, Result<OperationAnswer, Problem>>;
 type Run = Box<dyn Fn(Call, Option<Authorized<SessionId>>, Value) -> Answering + Send + Sync>;
 
 /// An operation: one row of the table.
@@ -267,7 +267,7 @@ impl Operation {
             async move {
                 let session = session.ok_or_else(|| Problem::no_session(""))?;
                 let input = call.read(&fields)?;
-                run(call, session, input).await.map(Answered::Export)
+                run(call, session, input).await.map(OperationAnswer::Export)
             }
             .boxed()
         });
@@ -284,7 +284,7 @@ impl Operation {
             async move {
                 let session = session.ok_or_else(|| Problem::no_session(""))?;
                 let input = call.read(&fields)?;
-                run(call, session, input).await.map(Answered::Download)
+                run(call, session, input).await.map(OperationAnswer::Download)
             }
             .boxed()
         });
@@ -389,7 +389,11 @@ impl Operation {
 
     /// Does it: finds the session, authorizes the caller, reads the input, runs, writes the answer.
     /// A refusal is worded for the caller's transport.
-    pub async fn call<F>(&self, call: Call, envelope: Envelope<F>) -> Result<Answered, Problem>
+    pub async fn call<F>(
+        &self,
+        call: Call,
+        envelope: Envelope<F>,
+    ) -> Result<OperationAnswer, Problem>
     where
         F: Future<Output = Result<Map<String, Value>, Problem>> + Send,
     {
@@ -397,7 +401,11 @@ impl Operation {
         self.attempt(call, envelope).await.map_err(|problem| problem.for_caller(by))
     }
 
-    async fn attempt<F>(&self, call: Call, envelope: Envelope<F>) -> Result<Answered, Problem>
+    async fn attempt<F>(
+        &self,
+        call: Call,
+        envelope: Envelope<F>,
+    ) -> Result<OperationAnswer, Problem>
     where
         F: Future<Output = Result<Map<String, Value>, Problem>> + Send,
     {
@@ -448,8 +456,8 @@ impl Call {
     }
 }
 
-fn answer(answer: impl Serialize) -> Result<Answered, Problem> {
-    value(answer).map(Answered::Json)
+fn answer(answer: impl Serialize) -> Result<OperationAnswer, Problem> {
+    value(answer).map(OperationAnswer::Json)
 }
 
 fn value(answer: impl Serialize) -> Result<Value, Problem> {

@@ -24,8 +24,7 @@ use crate::wire::{Answers, ContextResult};
 /// A stored request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Stored {
-    #[schemars(with = "String")]
+pub(crate) struct CommandAnswer {
     pub session_id: SessionId,
     /// Message id. All events that the message causes carry it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +117,7 @@ pub(super) async fn say(
     call: Call,
     session: Authorized<SessionId>,
     asked: SayRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let message = Message {
         attachments: attachment::read(&asked.attachments)?,
         text: Some(asked.text),
@@ -134,7 +133,7 @@ pub(super) async fn go_on(
     call: Call,
     session: Authorized<SessionId>,
     asked: GoOnRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let message = Message {
         attachments: Vec::new(),
         text: None,
@@ -150,7 +149,7 @@ async fn open_round(
     call: Call,
     session: Authorized<SessionId>,
     message: Message,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let Answers { results, warnings } = answers(&call.app, message.results)?;
     if !results.is_empty() {
         call.by.check(&call.app.sessions.get(&session).state().await?, &results)?;
@@ -175,7 +174,7 @@ pub(super) async fn regenerate(
     call: Call,
     session: Authorized<SessionId>,
     _: Nothing,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     begin_round(&call, &session, Command::Regenerate).await
 }
 
@@ -184,7 +183,7 @@ async fn begin_round(
     call: &Call,
     session: &Authorized<SessionId>,
     command: Command,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let state = call.app.sessions.get(session).state().await?;
     let owner = Owner { tenant: state.tenant, actor: state.actor };
     let turn = call.app.admit(&owner, Begin::Round).await?;
@@ -198,7 +197,7 @@ pub(super) async fn send(
     call: &Call,
     session: &Authorized<SessionId>,
     command: Command,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let handle = call.app.sessions.get(session);
     let receipt = match &call.key {
         Some(key) => {
@@ -207,7 +206,7 @@ pub(super) async fn send(
         }
         None => call.app.stored(handle.command(command)).await?,
     };
-    Ok(Stored {
+    Ok(CommandAnswer {
         session_id: session.id().clone(),
         message_id: None,
         position: Position::name(session.id(), receipt.after),

@@ -8,24 +8,36 @@ use roundtable::ports::Owner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::act::{Stored, send};
+use super::act::{CommandAnswer, send};
 use crate::operation::{Call, Nothing};
 use crate::problem::Problem;
 use crate::quota::Begin;
-use crate::sessions::{Action, Authorized};
+use crate::sessions::Authorized;
 use crate::wire::SessionDetail;
 
 type Session = Authorized<SessionId>;
 
-pub(super) async fn stop(call: Call, session: Session, _: Nothing) -> Result<Stored, Problem> {
+pub(super) async fn stop(
+    call: Call,
+    session: Session,
+    _: Nothing,
+) -> Result<CommandAnswer, Problem> {
     send(&call, &session, Command::Stop).await
 }
 
-pub(super) async fn pause(call: Call, session: Session, _: Nothing) -> Result<Stored, Problem> {
+pub(super) async fn pause(
+    call: Call,
+    session: Session,
+    _: Nothing,
+) -> Result<CommandAnswer, Problem> {
     send(&call, &session, Command::Pause).await
 }
 
-pub(super) async fn resume(call: Call, session: Session, _: Nothing) -> Result<Stored, Problem> {
+pub(super) async fn resume(
+    call: Call,
+    session: Session,
+    _: Nothing,
+) -> Result<CommandAnswer, Problem> {
     send(&call, &session, Command::Resume).await
 }
 
@@ -43,7 +55,7 @@ pub(super) async fn complete(
     call: Call,
     session: Session,
     asked: CompleteRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let reason = asked.reason.unwrap_or_else(|| "ended by the client".to_owned());
     send(&call, &session, Command::Complete { reason }).await
 }
@@ -61,7 +73,7 @@ pub(super) async fn rewind(
     call: Call,
     session: Session,
     asked: RewindRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     send(&call, &session, Command::Rewind { number: asked.round_number }).await
 }
 
@@ -80,7 +92,7 @@ pub(super) async fn select_take(
     call: Call,
     session: Session,
     asked: TakeRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let TakeRequest { round_number: number, take } = asked;
     send(&call, &session, Command::SelectTake { number, take }).await
 }
@@ -98,7 +110,7 @@ pub(super) async fn rename(
     call: Call,
     session: Session,
     asked: RenameRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let change = Change { title: Some(asked.title), archived: None };
     send(&call, &session, Command::Change(change)).await
 }
@@ -117,7 +129,7 @@ pub(super) async fn archive(
     call: Call,
     session: Session,
     asked: ArchiveRequest,
-) -> Result<Stored, Problem> {
+) -> Result<CommandAnswer, Problem> {
     let change = Change { title: None, archived: Some(asked.archived.unwrap_or(true)) };
     send(&call, &session, Command::Change(change)).await
 }
@@ -148,9 +160,8 @@ pub(super) async fn fork(
     let owner = Owner { tenant: state.tenant, actor: state.actor };
     let turn = call.app.admit(&owner, Begin::Session).await?;
     let origin = Origin { session: session.id().clone(), seq };
-    call.app.stored(sessions.fork(&id, origin, key)).await?;
+    let forked = call.app.stored(sessions.fork(&call.principal, id, origin, key)).await?;
     drop(turn);
-    let forked = sessions.authorize(&call.principal, Action::Read, id.as_str()).await?;
     let state = sessions.get(&forked).state().await?;
     Ok(SessionDetail::of(forked.listed(), &state))
 }
@@ -183,13 +194,16 @@ fn end_of_round(log: &[std::sync::Arc<Event>], number: Option<u32>) -> Result<Se
 /// A deleted session.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Deleted {
-    #[schemars(with = "String")]
+pub(crate) struct DeleteAnswer {
     pub session_id: SessionId,
     pub deleted: bool,
 }
 
-pub(super) async fn delete(call: Call, session: Session, _: Nothing) -> Result<Deleted, Problem> {
+pub(super) async fn delete(
+    call: Call,
+    session: Session,
+    _: Nothing,
+) -> Result<DeleteAnswer, Problem> {
     call.app.stored(call.app.sessions.delete(&session)).await?;
-    Ok(Deleted { session_id: session.id().clone(), deleted: true })
+    Ok(DeleteAnswer { session_id: session.id().clone(), deleted: true })
 }

@@ -1,11 +1,11 @@
 //! Answers to what agents asked for.
 
-use roundtable::Session;
-use roundtable::core::context_request::ContextRequest as Pending;
+use roundtable::core::context_request::ContextRequest;
+use roundtable::core::document;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::Command;
-use roundtable::core::session::Session as Folded;
 use roundtable::ports::Receipt;
+use roundtable::{Reader, Session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::operation::Call;
 use crate::problem::Problem;
 use crate::sessions::Authorized;
-use crate::wire::{Answers, ContextRequest, ContextResult};
+use crate::wire::{Answers, ContextResult};
 
 /// Answers to context requests.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -26,8 +26,10 @@ pub(crate) struct ProvideRequest {
 /// Remaining context requests.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Provided {
+pub(crate) struct ProvideAnswer {
     /// Requests that still need an answer.
+    #[serde(serialize_with = "document::context_requests")]
+    #[schemars(with = "Vec<document::ContextRequest>")]
     pending_context_requests: Vec<ContextRequest>,
     /// Parts of the request that had no effect.
     warnings: Vec<String>,
@@ -37,7 +39,7 @@ pub(super) async fn provide(
     call: Call,
     session: Authorized<SessionId>,
     asked: ProvideRequest,
-) -> Result<Provided, Problem> {
+) -> Result<ProvideAnswer, Problem> {
     let Answers { results, mut warnings } = answers(&call.app, asked.context_results)?;
     let command = Command::Provide(results);
     let key = call.key.map(|key| key.within(session.id()));
@@ -51,16 +53,13 @@ pub(super) async fn provide(
         None => (app.stored(session.command(command)).await?, session.pending().await?),
     };
     warnings.extend(receipt.warnings);
-    let pending = pending.iter().map(ContextRequest::of).collect();
-    Ok(Provided { pending_context_requests: pending, warnings })
+    Ok(ProvideAnswer { pending_context_requests: pending, warnings })
 }
 
 /// What was still to be answered after a request whose receipt this is.
-async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<Pending>, Problem> {
-    let mut state = Folded::new(session.id().clone());
-    let log = session.log().await?;
-    log.iter().filter(|event| event.seq <= receipt.seq).for_each(|event| state.evolve(event));
-    Ok(state.requests)
+async fn pending_at(session: &Session, receipt: &Receipt) -> Result<Vec<ContextRequest>, Problem> {
+    let mut reader = Reader::replay(session).await?;
+    Ok(reader.read_to(receipt.seq).await?.session.requests.clone())
 }
 
 /// Answers, not too many at once.

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use roundtable::core::id::{SessionId, TurnId};
+use roundtable::core::session::Status;
 use roundtable::core::turn::Context;
 use roundtable::ports::Selection;
 use schemars::JsonSchema;
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::operation::{Call, Nothing};
 use crate::problem::Problem;
-use crate::sessions::{Action, Authorized};
-use crate::wire::{Iteration, Kind, SessionDetail, SessionSummary, Status, Turn};
+use crate::sessions::Authorized;
+use crate::wire::{Iteration, Kind, SessionDetail, SessionSummary, Turn};
 
 /// How many sessions a page has when the request does not set a limit.
 const PAGE: usize = 50;
@@ -58,15 +59,15 @@ pub(super) async fn list(call: Call, asked: SessionsQuery) -> Result<Page, Probl
     let (sessions, limit) = (&call.app.sessions, asked.limit.unwrap_or(PAGE));
     let before = match &asked.before {
         Some(before) => {
-            let known = sessions.authorize(&call.principal, Action::Read, before).await;
+            let known = sessions.find_cursor(&call.principal, before).await;
             let what = "unknown cursor; use `next` of the previous page, or omit `before`";
-            Some(known.map_err(|_| Problem::bad_request("unknown_cursor", what))?.id().clone())
+            Some(known.ok_or_else(|| Problem::bad_request("unknown_cursor", what))?)
         }
         None => None,
     };
     let selection = Selection {
         kind: asked.kind.map(Into::into),
-        status: asked.status.map(Into::into),
+        status: asked.status,
         topic: asked.topic,
         archived: Some(asked.archived.unwrap_or(false)),
         from: asked.from_date,

@@ -14,10 +14,11 @@ use super::subscription::Reading;
 use crate::access::Pass;
 use crate::app::App;
 use crate::debate::{Caller, Silent};
+use crate::feed;
 use crate::operation::{Call, Target, Transport};
 use crate::operations;
 use crate::problem::Problem;
-use crate::sessions::{Action, Authorized};
+use crate::sessions::Authorized;
 
 /// What the connection does when a request is done.
 pub(super) enum Then {
@@ -96,7 +97,7 @@ pub(super) async fn handle(app: App, pass: Pass, frame: ClientFrame) -> Outcome 
 async fn subscribe(app: &App, pass: &Pass, frame: ClientFrame) -> Result<Outcome, Problem> {
     let asked: Subscribe = read(app, frame.fields)?;
     let name = &asked.conversation_id;
-    let session = app.sessions.authorize(pass.principal(), Action::Read, name).await?;
+    let session = feed::authorize(app, pass, name).await?;
     let head = session.listed().head;
     let after = asked.from_seq.map_or(head, Seq);
     let wants = if asked.events { Wants::Events } else { Wants::Payloads };
@@ -148,7 +149,7 @@ async fn call(app: &App, pass: &Pass, mut frame: ClientFrame) -> Result<Outcome,
     let Some((Some(conversation), Some(after))) = follow else {
         return Ok(Outcome::of(frame.echo.answer("ack", answer)));
     };
-    let session = app.sessions.authorize(pass.principal(), Action::Read, &conversation).await?;
+    let session = feed::authorize(app, pass, &conversation).await?;
     let created = answer["created"] == true;
     let opened = created.then(|| {
         json!({

@@ -58,11 +58,11 @@ pub(super) struct Subscriptions {
     limit: usize,
     /// Grows with every subscription, so that the end of an old one is not taken for that of a new one.
     count: u64,
-    followed: HashMap<String, Followed>,
+    followed: HashMap<String, Subscription>,
     streams: SelectAll<BoxStream<'static, Item>>,
 }
 
-struct Followed {
+struct Subscription {
     number: u64,
     /// None while the feed is being opened.
     reading: Option<AbortHandle>,
@@ -97,7 +97,7 @@ impl Subscriptions {
             return None;
         }
         self.count += 1;
-        let followed = Followed { number: self.count, reading: None };
+        let followed = Subscription { number: self.count, reading: None };
         self.followed.insert(conversation.to_owned(), followed);
         Some(self.count)
     }

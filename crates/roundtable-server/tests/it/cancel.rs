@@ -1,7 +1,7 @@
 //! Callers who do not wait for their answer: their round goes on, and they get it when they ask again.
 
 use roundtable::core::id::SessionId;
-use roundtable::debate::Standing;
+use roundtable::debate::RoundStatus;
 use roundtable::prelude::*;
 use roundtable_server::{Limits, Settings};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ async fn begins(running: &Running, session: &Value, round: u32) {
 /// The second round, which nobody waited for to its end, is there for whoever asks, made once.
 async fn not_lost(running: &Running, caller: &Caller, session: &Value) {
     let before = debate(running, session).findings(Some(2)).await.expect("a round");
-    assert_eq!(before.standing, Standing::Running, "it goes on");
+    assert_eq!(before.status, RoundStatus::Running, "it goes on");
     running.model.gates().open("two");
     debate(running, session).wait(2).await.expect("a round");
     let owed = caller.go_on(session, json!({})).await.expect("the round");

@@ -105,7 +105,7 @@ async fn a_client_that_prefers_not_to_wait_is_answered_while_the_round_runs() {
 async fn a_synthesis_that_takes_too_long_answers_that_it_is_running_and_is_written_once() {
     for transport in ALL {
         let gated = Reply::text(r#"{"conclusion":"Yes."}"#).at_gate("sum");
-        let script = Script::default().voice("synthesizer/synthesise", [gated]);
+        let script = Script::default().voice("synthesizer/synthesize", [gated]);
         let mut settings = Settings::default();
         settings.limits.wait_budget = Duration::from_millis(300);
         let running = kit::start(script, settings).await;

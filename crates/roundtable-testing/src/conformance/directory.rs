@@ -7,7 +7,7 @@ use roundtable_core::input::Command;
 use roundtable_core::projection::{COMPLETION, Summary};
 use roundtable_core::session::Status;
 use roundtable_core::stage::Name;
-use roundtable_ports::{Listed, LogError, Selection, Store};
+use roundtable_ports::{LogError, Selection, SessionListing, Store};
 
 use super::fixture::{Draft, env, node, session};
 
@@ -119,7 +119,7 @@ pub async fn the_directory_lists_completions_only_by_their_kind(store: &Store) {
     let events = hidden.open();
     let summary = Summary { kind: COMPLETION, ..Summary::of(&hidden.live.session) };
     hidden.append_as(store, Seq(0), &events, &[], &summary).await.expect("a first append");
-    let names = |found: Vec<Listed>| {
+    let names = |found: Vec<SessionListing>| {
         found.iter().map(|listed| listed.session.suffix().to_owned()).collect::<Vec<_>>()
     };
     let select = async |kind| {

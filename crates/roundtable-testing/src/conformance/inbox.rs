@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use roundtable_core::event::Seq;
-use roundtable_ports::{Answered, LogError, Posted, Receipt, Store};
+use roundtable_ports::{Answered, LogError, PostedCommand, Receipt, Store};
 
 use super::fixture::{Draft, command, node, session};
 use crate::say;
 
-fn posted(name: &str, id: &str, text: &str) -> Posted {
-    Posted {
+fn posted(name: &str, id: &str, text: &str) -> PostedCommand {
+    PostedCommand {
         id: command(id),
         session: session(name),
         command: say(&session(name), id, text),
@@ -31,7 +31,7 @@ pub async fn a_command_is_listed_for_the_owner_and_nobody_else(store: &Store) {
         store.inbox.post(posted).await.expect("a post");
     }
     let listed = |name: &'static str| async move { store.inbox.list_posted(&node(name)).await };
-    let all_of = |mut listed: Vec<Posted>| {
+    let all_of = |mut listed: Vec<PostedCommand>| {
         listed.sort_by(|a, b| a.id.cmp(&b.id));
         listed
     };

@@ -8,7 +8,8 @@ use futures_util::{StreamExt as _, stream};
 use roundtable_backend::MemoryStore;
 use roundtable_core::id::{CommandId, NodeId, SessionId};
 use roundtable_ports::{
-    Answered, Bell, Crash, Inbox, LeaseError, Leases, LogError, Ownership, Posted, Rings, Store,
+    Answered, Bell, Crash, Inbox, LeaseError, Leases, LogError, Ownership, PostedCommand, Rings,
+    Store,
 };
 use tokio::sync::broadcast;
 
@@ -144,13 +145,13 @@ impl Bell for Line {
 
 #[async_trait]
 impl Inbox for Line {
-    async fn post(&self, posted: &Posted) -> Result<(), LogError> {
+    async fn post(&self, posted: &PostedCommand) -> Result<(), LogError> {
         self.memory.post(posted).await?;
         self.ring_for_posts();
         Ok(())
     }
 
-    async fn list_posted(&self, node: &NodeId) -> Result<Vec<Posted>, LogError> {
+    async fn list_posted(&self, node: &NodeId) -> Result<Vec<PostedCommand>, LogError> {
         self.memory.list_posted(node).await
     }
 

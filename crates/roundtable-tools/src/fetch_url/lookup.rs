@@ -29,12 +29,12 @@ impl Lookup for SystemLookup {
 }
 
 /// The resolver that connections use.
-pub(super) struct Vetted {
+pub(super) struct VettedResolver {
     pub lookup: Arc<dyn Lookup>,
     pub reach: Arc<Reach>,
 }
 
-impl Resolve for Vetted {
+impl Resolve for VettedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (lookup, reach) = (self.lookup.clone(), self.reach.clone());
         Box::pin(async move {

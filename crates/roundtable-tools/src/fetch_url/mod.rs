@@ -17,7 +17,7 @@ use roundtable_ports::{Tool, ToolContext, ToolError};
 
 use crate::fence::{cut, fenced};
 use address::Reach;
-use lookup::Vetted;
+use lookup::VettedResolver;
 
 pub use address::Refusal;
 pub use lookup::{Lookup, SystemLookup};
@@ -85,7 +85,7 @@ impl FetchUrl {
         let reach =
             Arc::new(Reach { ports: config.ports.clone(), allowed: config.allowed.clone() });
         let client = crate::tls::client()?
-            .dns_resolver(Vetted { lookup, reach: reach.clone() })
+            .dns_resolver(VettedResolver { lookup, reach: reach.clone() })
             // A connection that is kept could outlive what its name was vetted for.
             .pool_max_idle_per_host(0)
             .timeout(config.timeout)

@@ -39,18 +39,18 @@ impl Allowance {
 }
 
 /// A reader within an allowance. When it is spent, reading fails.
-pub(super) struct Limited<R> {
+pub(super) struct LimitedReader<R> {
     reader: R,
     allowance: Allowance,
 }
 
-impl<R> Limited<R> {
+impl<R> LimitedReader<R> {
     pub fn new(reader: R, allowance: Allowance) -> Self {
         Self { reader, allowance }
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -80,7 +80,7 @@ mod tests {
         let mut rest = Vec::new();
         for _ in 0..calls {
             allowance.renew();
-            let mut reader = Limited::new(bytes, allowance.clone());
+            let mut reader = LimitedReader::new(bytes, allowance.clone());
             if reader.read_to_end(&mut rest).await.is_err() {
                 return false;
             }

@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::allowance::{ALLOWANCE, Allowance, Limited};
+use super::allowance::{ALLOWANCE, Allowance, LimitedReader};
 use super::http::{self, HttpError, LimitedClient};
 use super::process::Program;
 use super::server::{McpServer, Transport};
@@ -93,7 +93,7 @@ impl Connection {
                 let process = program
                     .start(stop.clone(), tracker)
                     .map_err(|error| other(error.to_string()))?;
-                let stdout = Limited::new(process.stdout, allowance.clone());
+                let stdout = LimitedReader::new(process.stdout, allowance.clone());
                 let transport = AsyncRwTransport::new_client(stdout, process.stdin)
                     .with_max_line_length(ALLOWANCE);
                 let served =

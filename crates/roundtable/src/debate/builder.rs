@@ -32,7 +32,7 @@ const ROUNDS: u32 = 3;
 /// println!("at most {:?} tokens", debate.quote()?.output);
 /// let debate = debate.start().await?;
 /// let first = debate.wait(1).await?;
-/// println!("{}: {}", first.decision.level.word(), first.judgement.summary);
+/// println!("{}: {}", first.consensus.level.word(), first.consensus.summary);
 /// # Ok(())
 /// # }
 /// ```
@@ -142,7 +142,7 @@ impl DebateBuilder {
         self
     }
 
-    /// What the whole debate may spend.
+    /// Budget of the whole debate.
     #[must_use]
     pub fn budget(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -2,14 +2,17 @@
 
 use roundtable_core::budget::Limits;
 use roundtable_core::context_request::{ContextRequest, ContextResult};
+use roundtable_core::document::Usage;
 use roundtable_core::id::{AgentId, CommandId, SessionId};
 use roundtable_core::input::{Command, OnBusy, Say};
 use roundtable_core::{MessageContext, Reject};
 use roundtable_debate::{
-    Added, Debate as Program, Findings, Judgement, Record, Response, Source, Spent, Synthesis,
+    Consensus, Debate as Program, Findings, FullResponse, Gain, Record, Source, Synthesis,
 };
 use roundtable_engine::EngineError;
 use roundtable_ports::{CommandKey, Receipt};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::folds::Folds;
 use super::join::{decides, join, next_number, next_take, unused};
@@ -28,7 +31,7 @@ pub struct Debate {
 /// What the next round is to be.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContinueRequest {
-    /// What the panel is to speak to in particular.
+    /// A question for the next round to focus on.
     pub focus: Option<String>,
     /// Answers to context requests.
     pub results: Vec<ContextResult>,
@@ -38,12 +41,13 @@ pub struct ContinueRequest {
     pub after_round: Option<u32>,
     /// What the whole debate may spend from here on; limits that are not named stay as they are.
     pub budget: Option<Limits>,
-    /// A key for this request; sending it again does nothing. One is made of the round when there is none.
+    /// A key for this request; sending it again has no effect. By default it is derived from the round.
     pub key: Option<CommandKey>,
 }
 
-/// What came of the wish for another round.
+/// The result of a request for another round.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContinueOutcome {
     /// The round to wait for.
     pub number: u32,
@@ -53,17 +57,21 @@ pub struct ContinueOutcome {
     pub warnings: Vec<String>,
 }
 
-/// A debate summed up.
-#[derive(Debug, Clone, PartialEq)]
+/// Synthesis of a debate.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SynthesisReport {
-    /// What it comes to.
+    /// The synthesis.
+    #[serde(flatten)]
     pub synthesis: Synthesis,
-    /// The last round that it covers.
+    /// Last round that the synthesis covers.
+    #[serde(rename = "roundNumber")]
     pub number: u32,
-    /// Who summed up.
+    /// Id of the agent that wrote it.
+    #[serde(rename = "synthesizer")]
     pub agent: AgentId,
-    /// What that took.
-    pub spent: Spent,
+    /// What the synthesis cost.
+    pub usage: Usage,
 }
 
 impl Debate {
@@ -89,8 +97,8 @@ impl Debate {
         self.session.events(since).await
     }
 
-    /// Begins the next round, or joins the one that is running or was begun already. It goes on
-    /// while nobody looks; wait for it with [`Debate::wait`]. Decisions that the open round waits for
+    /// Starts the next round, or joins the one that is running or has started already. It runs
+    /// without a waiting caller; wait for it with [`Debate::wait`]. Decisions that the open round waits for
     /// are taken while it runs; then it is joined.
     ///
     /// # Errors
@@ -177,7 +185,7 @@ impl Debate {
     /// The debate as it was right after a request whose receipt this is.
     ///
     /// # Errors
-    /// [`Error`] when the log cannot be read, or the session is no debate.
+    /// [`Error`] when the log cannot be read, or the session is not a debate.
     pub async fn record_at(&self, receipt: &Receipt) -> Result<Record> {
         let mut reader = Reader::replay(&self.session).await?;
         Record::of(reader.read_to(receipt.seq).await?).ok_or_else(|| self.no_debate())
@@ -187,8 +195,8 @@ impl Debate {
         invalid(format!("session {} is not a debate; read it as a session", self.id()))
     }
 
-    /// Waits until a round is over, or until it waits for people, and says what it came to. Whoever
-    /// stops waiting loses nothing.
+    /// Waits until a round is over, or until it waits for people, and returns its result. Dropping
+    /// the future loses nothing.
     ///
     /// # Errors
     /// [`Error`] when there is no such round and none will come, or the log cannot be read.
@@ -196,11 +204,11 @@ impl Debate {
         self.reader().await?.until(|live| find_settled(live, number)).await?
     }
 
-    /// The debate as it is now, and as it goes on: [`Record::of`] and [`super::find_settled`] are
+    /// The debate as it is now, and as it continues: [`Record::of`] and [`super::find_settled`] are
     /// functions of it. The log is read once.
     ///
     /// # Errors
-    /// [`Error`] when there is no such session, or it is no debate.
+    /// [`Error`] when there is no such session, or it is not a debate.
     pub async fn reader(&self) -> Result<Reader> {
         let reader = self.folds.open(&self.session).await?;
         if reader.now().session.settings.program.name == Program::KIND {
@@ -209,7 +217,7 @@ impl Debate {
         Err(self.no_debate())
     }
 
-    /// Waits for the round that is under way, or else for the last one: after a restart, too, when the
+    /// Waits for the round that is under way, or else for the last one, also after a restart, when the
     /// caller does not know its number.
     ///
     /// # Errors
@@ -227,7 +235,7 @@ impl Debate {
         self.wait(number).await
     }
 
-    /// What a round came to so far; the last one when none is named.
+    /// The result of a round so far. Default: the last round.
     ///
     /// # Errors
     /// [`Error`] when there is no such debate or no such round.
@@ -241,7 +249,7 @@ impl Debate {
     /// their turn.
     ///
     /// # Errors
-    /// [`Error`] when there is no such session, or it is no debate.
+    /// [`Error`] when there is no such session, or it is not a debate.
     pub async fn record(&self) -> Result<Record> {
         let reader = self.folds.open(&self.session).await?;
         Record::of(reader.now()).ok_or_else(|| self.no_debate())
@@ -252,17 +260,17 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when there is no such debate or no such round.
-    pub async fn consensus(&self, number: Option<u32>) -> Result<Judgement> {
+    pub async fn consensus(&self, number: Option<u32>) -> Result<Consensus> {
         let record = self.record().await?;
         let number = pick(&record, number)?;
-        record.judgement(number).ok_or_else(|| no_round(&record, number))
+        record.consensus(number).ok_or_else(|| no_round(&record, number))
     }
 
     /// What an agent said in each round, and how sure it was.
     ///
     /// # Errors
     /// [`Error`] when there is no such debate, or the agent takes no part in it.
-    pub async fn thoughts(&self, agent: &AgentId) -> Result<Vec<(u32, Response)>> {
+    pub async fn thoughts(&self, agent: &AgentId) -> Result<Vec<FullResponse>> {
         let unknown = || Reject::UnknownAgent { agent: agent.clone() };
         Ok(self.record().await?.thoughts(agent).ok_or_else(unknown)?)
     }
@@ -290,7 +298,7 @@ impl Debate {
     ///
     /// # Errors
     /// [`Error`] when there is no such debate.
-    pub async fn added(&self) -> Result<Option<Added>> {
+    pub async fn added(&self) -> Result<Option<Gain>> {
         Ok(self.record().await?.added())
     }
 
@@ -375,8 +383,8 @@ impl Debate {
         self.session.send_command(command, key).await
     }
 
-    /// Has the debate summed up as it stands, also when it is over: by this agent, or by the analyst, the
-    /// chair or the first seat. What was summed up once is read, not asked again.
+    /// Summarizes the debate, also when it is over: by this agent, or by the analyst, the chair or the
+    /// first seat. A synthesis is written once and then read.
     ///
     /// # Errors
     /// [`Error`] when no round is completed, or when the model could not do it; asking again tries again.

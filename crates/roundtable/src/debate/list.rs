@@ -5,7 +5,9 @@ use roundtable_core::event::{Body, RoundOutcome, Seq, SessionEvent};
 use roundtable_core::id::SessionId;
 use roundtable_core::session::Status;
 use roundtable_debate::{Debate as Program, Member, Mode, Record};
-use roundtable_ports::{Listed, Selection};
+use roundtable_ports::{Selection, SessionListing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -16,29 +18,31 @@ const DEFAULT_LIMIT: usize = 50;
 /// How many sessions are looked at together.
 const PAGE: usize = 200;
 
-/// How a debate stands, for a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The status of a debate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DebateStatus {
     /// It opens rounds.
     Active,
-    /// Not until it is resumed.
+    /// It opens no rounds until it is resumed.
     Paused,
     /// It is over.
     Completed,
-    /// Nobody could answer in its last round; another may be tried.
+    /// No agent could answer in the last round. You can run it again.
     Error,
 }
 
-/// Which debates someone asks for. What is not said leaves nothing out.
+/// Filters for debates. Omitted filters match every debate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DebateFilter {
     /// Those of a tenant; nothing inside means those of no tenant.
     pub tenant: Option<Option<String>>,
     /// Those with this in their topic, in capitals or not.
     pub topic: Option<String>,
-    /// Those in a mode.
+    /// Filter by mode.
     pub mode: Option<Mode>,
-    /// Those that stand so.
+    /// Filter by status.
     pub status: Option<DebateStatus>,
     /// Those that are archived, or those that are not.
     pub archived: Option<bool>,
@@ -46,31 +50,45 @@ pub struct DebateFilter {
     pub from: Option<Timestamp>,
     /// Those that began at this time or earlier.
     pub to: Option<Timestamp>,
-    /// Those that began before this one: where a page of a list goes on.
+    /// Started before this one: the cursor of a page.
     pub before: Option<SessionId>,
     /// How many; 50 when nobody says.
     pub limit: Option<usize>,
 }
 
 /// A debate in a list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DebateEntry {
     /// Its session.
+    #[serde(rename = "sessionId")]
     pub session: SessionId,
     /// The question.
     pub topic: String,
-    /// How the panel argues.
+    /// Debate mode.
     pub mode: Mode,
-    /// How it stands.
+    /// Its status.
     pub status: DebateStatus,
-    /// How many rounds are over.
+    /// Number of finished rounds.
+    #[serde(rename = "currentRound")]
     pub rounds_completed: u32,
     /// How many there will be at most.
     pub total_rounds: Option<u32>,
-    /// Who takes part.
+    /// The agents; in JSON, the names of those who argue.
+    #[serde(rename = "agents", serialize_with = "seat_names")]
+    #[schemars(with = "Vec<String>", description = "The names of those who argue.")]
     pub members: Vec<Member>,
-    /// When it began.
+    /// Start time.
     pub created_at: Timestamp,
+}
+
+fn seat_names<S: Serializer>(
+    members: &[Member],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let seats = members.iter().filter(|member| member.seat.is_some());
+    serializer.collect_seq(seats.map(|member| &member.name))
 }
 
 impl Engine {
@@ -96,8 +114,8 @@ impl Engine {
         }
     }
 
-    /// A session as an entry of the list of debates; nothing when it is none.
-    async fn entry(&self, listed: &Listed) -> Result<Option<DebateEntry>> {
+    /// A session as an entry of the list of debates; nothing if it is not a debate.
+    async fn entry(&self, listed: &SessionListing) -> Result<Option<DebateEntry>> {
         let first = self.session(&listed.session).read(Seq(1), 1).await?;
         let Some(first) = first.first() else { return Ok(None) };
         let Some(record) = Record::fold(&listed.session, [first.as_ref()]) else { return Ok(None) };

@@ -17,11 +17,12 @@ pub(crate) use measure::Measure as MeasureJob;
 pub use wait::find_settled;
 
 pub use roundtable_debate::{
-    Action, Added, Changed, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, Exit,
-    Findings, Judgement, Level, Measure, Member, Mode, Perspective, Place, Position, Quote,
-    Ranking, Record, RecordedRound, RecordedTurn, Reservation, Response, Role, Rules, Source,
-    Spent, Stance, Standing, Synthesis, UnknownMode, View, Vote, dollars,
+    Action, Analysis, Cluster, Conflict, Consensus, Decision, Disagreement, Drift, EarlyExit,
+    Evidence, Exit, Findings, FullResponse, Gain, Level, Measure, Measurement, Member, Metadata,
+    Mode, Movement, Perspective, Place, Position, PositionChange, Quote, Ranking, Recommendation,
+    Record, RecordedRound, RecordedTurn, Reservation, Response, Role, RoundStatus, Rules, Source,
+    Spent, Stance, Synthesis, UnknownMode, View, Vote, dollars,
 };
 pub use roundtable_debate::{
-    Debate as DebateProgram, ImportError, Measured, Measuring, Purpose, State, is_named_after,
+    Debate as DebateProgram, ImportError, Measuring, PositionVector, Purpose, State, is_named_after,
 };

@@ -6,7 +6,7 @@ use roundtable_core::id::AgentId;
 use roundtable_core::session::Status;
 use roundtable_core::window::{RoundRecord, Utterance};
 use roundtable_core::{Live, Reject};
-use roundtable_debate::{Findings, Record, Synthesis};
+use roundtable_debate::{Findings, Record, Spent, Synthesis};
 
 use super::handle::{SynthesisReport, invalid};
 use crate::error::Result;
@@ -57,7 +57,7 @@ pub(super) fn find_summed(
             synthesis: Synthesis::read(&turn.text),
             number,
             agent: turn.agent.clone(),
-            spent: turn.spent.into(),
+            usage: Spent::from(turn.spent).into(),
         },
     )
 }

@@ -126,7 +126,7 @@ fn script() -> Script {
         .voice("chair/verdict", [position(None, "One line, then look.", 0.75)])
         .voice("judge", [Reply::text(analysis.to_string())])
         .voice("judge/frame", [Reply::text(views.to_string())])
-        .voice("judge/synthesise", [Reply::text(summed.to_string())])
+        .voice("judge/synthesize", [Reply::text(summed.to_string())])
 }
 
 /// Who is asked as Dan answers with a notice.

@@ -1,6 +1,6 @@
 //! `import`: the record of a session that was held elsewhere, to be read.
 
-use crate::event::{Body, Imported, SessionEvent};
+use crate::event::{Body, ImportedSession, SessionEvent};
 use crate::json;
 use crate::program::Programs;
 use crate::reject::Reject;
@@ -10,7 +10,7 @@ use crate::session::{Draft, Session};
 impl Session {
     pub(crate) fn import_record(
         &self,
-        imported: &Imported,
+        imported: &ImportedSession,
         programs: &Programs,
     ) -> Result<Vec<Draft>, Reject> {
         if self.opened {

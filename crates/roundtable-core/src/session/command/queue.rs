@@ -1,6 +1,6 @@
 //! `edit` and `withdraw`: a message that waits for its round is changed or taken back.
 
-use crate::event::{Accepted, Body, SessionEvent};
+use crate::event::{AcceptedInput, Body, SessionEvent};
 use crate::reject::Reject;
 use crate::scope::Place;
 use crate::session::{Draft, Session};
@@ -23,7 +23,7 @@ impl Session {
             return Ok(Vec::new());
         }
         // What the message set for the session is set already.
-        let edited = Accepted { text: Some(text.to_owned()), limits: None, ..waiting.clone() };
+        let edited = AcceptedInput { text: Some(text.to_owned()), limits: None, ..waiting.clone() };
         Ok(vec![(Place::session(), Body::Session(SessionEvent::SessionInputEdited(edited)))])
     }
 

@@ -2,7 +2,7 @@
 
 use crate::budget::{Exhausted, Limits};
 use crate::context_request::ContextRequest;
-use crate::event::{Accepted, Body, SessionEvent};
+use crate::event::{AcceptedInput, Body, SessionEvent};
 use crate::input::{Env, OnBusy, Say};
 use crate::message::{Image, MOST_ATTACHMENTS};
 use crate::message_context::MessageContext;
@@ -32,7 +32,7 @@ impl Session {
         if say.on_busy == OnBusy::Interrupt {
             self.close_round(env, &mut drafts);
         }
-        let accepted = Accepted {
+        let accepted = AcceptedInput {
             context: say.context.clone(),
             sender: say.sender.clone(),
             text: say.text.clone(),

@@ -28,7 +28,7 @@ const MAX_SHOWN: usize = 900;
 const MAX_QUESTIONS: usize = 1024;
 
 /// A call of a reply, with all that deciding on it takes.
-struct Opened<'a> {
+struct RequestedCall<'a> {
     round: &'a Round,
     turn: &'a Turn,
     agent: &'a Agent,
@@ -77,7 +77,8 @@ impl Session {
         for (index, call) in reply.calls.iter().enumerate() {
             let id = ToolCallId::derive(id.as_str(), index + 1);
             let call = &call.clone().bounded();
-            let opened = Opened { round, turn, agent, call, place: place.tool_call(&id), id };
+            let opened =
+                RequestedCall { round, turn, agent, call, place: place.tool_call(&id), id };
             self.open_call(&opened, iteration, env, &mut drafts);
         }
         Ok(drafts)
@@ -146,7 +147,7 @@ impl Session {
     /// Opens a tool call, and ends it at once where no handler is needed to know how.
     fn open_call(
         &self,
-        opened: &Opened<'_>,
+        opened: &RequestedCall<'_>,
         iteration: &Iteration,
         env: &Env,
         drafts: &mut Vec<Draft>,
@@ -176,7 +177,7 @@ impl Session {
 
     fn begin_call(
         &self,
-        opened: &Opened<'_>,
+        opened: &RequestedCall<'_>,
         decl: &ToolDecl,
         env: &Env,
     ) -> Result<Vec<Draft>, String> {
@@ -212,7 +213,7 @@ impl Session {
         }
     }
 
-    fn raise(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
+    fn raise(&self, opened: &RequestedCall<'_>, env: &Env) -> Result<Vec<Draft>, String> {
         let number = opened.round.number;
         if self.is_final_round(number) {
             let total = self.settings.total_rounds.unwrap_or(number);
@@ -242,13 +243,13 @@ impl Session {
     }
 
     /// Asks the person. The call waits as a row, and goes on in place when the answer comes.
-    fn ask(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
+    fn ask(&self, opened: &RequestedCall<'_>, env: &Env) -> Result<Vec<Draft>, String> {
         let Question { question, reason } = Question::parse(&opened.call.arguments)?;
         self.await_answer(opened, question, reason, env)
     }
 
     /// Leaves a call to the caller. It waits like a question, and its answer is the result.
-    fn hand_over(&self, opened: &Opened<'_>, env: &Env) -> Result<Vec<Draft>, String> {
+    fn hand_over(&self, opened: &RequestedCall<'_>, env: &Env) -> Result<Vec<Draft>, String> {
         let AskedCall { name, arguments, .. } = opened.call;
         let shown: String = arguments.to_string().chars().take(MAX_SHOWN).collect();
         let query = format!("The result of {name} with {shown}");
@@ -257,7 +258,7 @@ impl Session {
 
     fn await_answer(
         &self,
-        opened: &Opened<'_>,
+        opened: &RequestedCall<'_>,
         query: String,
         reason: String,
         env: &Env,
@@ -286,7 +287,7 @@ impl Session {
         ))
     }
 
-    fn delegate(&self, opened: &Opened<'_>) -> Result<Vec<Draft>, String> {
+    fn delegate(&self, opened: &RequestedCall<'_>) -> Result<Vec<Draft>, String> {
         let Delegation { agent, mission, rationale } = Delegation::parse(&opened.call.arguments)?;
         let workers = &opened.agent.workers;
         let wanted = |id: &AgentId| id.as_str() == agent || id.suffix() == agent;
@@ -348,7 +349,7 @@ fn offered<'a>(agent: &'a Agent, turn: &Turn) -> impl Iterator<Item = &'a ToolDe
     agent.tools.iter().filter(move |tool| chosen(&tool.name))
 }
 
-fn unknown_tool(opened: &Opened<'_>) -> String {
+fn unknown_tool(opened: &RequestedCall<'_>) -> String {
     let offered = offered(opened.agent, opened.turn);
     let names: Vec<&str> = offered.map(|tool| tool.name.as_str()).collect();
     let shown: String = opened.call.name.chars().take(80).collect();
@@ -358,7 +359,7 @@ fn unknown_tool(opened: &Opened<'_>) -> String {
     }
 }
 
-fn ask_approval(opened: &Opened<'_>, digest: Digest, env: &Env) -> Result<Draft, String> {
+fn ask_approval(opened: &RequestedCall<'_>, digest: Digest, env: &Env) -> Result<Draft, String> {
     let AskedCall { name, arguments, .. } = opened.call;
     let text = arguments.to_string();
     let (bytes, limit) = (text.len(), CallDetails::MAX_BYTES);

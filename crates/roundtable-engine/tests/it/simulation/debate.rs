@@ -117,7 +117,7 @@ fn a_council_with_an_analyst_and_a_synthesis() {
                 .voice("bob/rank", [Reply::text("Member A").after(5)])
                 .voice("chair", [position("YES", "Build one line")])
                 .voice("judge", [analysis(0.4)])
-                .voice("judge/synthesise", [Reply::text("{\"conclusion\": \"One line.\"}")])
+                .voice("judge/synthesize", [Reply::text("{\"conclusion\": \"One line.\"}")])
         },
         clients: || {
             let acts = vec![

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::catalog::{EffortStyle, Profile};
 use crate::output::Shape;
 use crate::wire::Outgoing;
-use crate::wire::offer::{Choice, Offer, Offered};
-use crate::wire::turns::{Piece, Said, Speaker, Turn};
+use crate::wire::offer::{Choice, Offer, OfferedTool};
+use crate::wire::turns::{Content, Piece, Speaker, Turn};
 
 /// The least that thinking may be given.
 const LEAST_THINKING: u32 = 1_024;
@@ -84,11 +84,11 @@ fn thinking(profile: &Profile, offer: &Offer, max_tokens: u32) -> Option<Value> 
 fn calls_without_thought(turns: &[Turn]) -> bool {
     let open = turns.last().is_some_and(|turn| turn.speaker == Speaker::Tools);
     let said = turns.iter().rfind(|turn| turn.speaker == Speaker::Assistant);
-    let thinks = |turn: &Turn| turn.pieces.iter().any(|p| matches!(p.said, Said::Reasoning(_)));
+    let thinks = |turn: &Turn| turn.pieces.iter().any(|p| matches!(p.said, Content::Reasoning(_)));
     open && said.is_some_and(|turn| !thinks(turn))
 }
 
-fn tool(tool: &Offered) -> Value {
+fn tool(tool: &OfferedTool) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
@@ -168,21 +168,21 @@ impl Marks {
     }
 }
 
-fn markable(said: &Said) -> bool {
-    !matches!(said, Said::Reasoning(_))
+fn markable(said: &Content) -> bool {
+    !matches!(said, Content::Reasoning(_))
 }
 
-fn block(said: &Said) -> Option<Value> {
+fn block(said: &Content) -> Option<Value> {
     match said {
-        Said::Text(text) => Some(json!({"type": "text", "text": text})),
-        Said::Image(image) => Some(json!({"type": "image", "source": source(image)})),
-        Said::Reasoning(thought) => thought.payload.is_object().then(|| thought.payload.clone()),
-        Said::Call { id, name, arguments } => {
+        Content::Text(text) => Some(json!({"type": "text", "text": text})),
+        Content::Image(image) => Some(json!({"type": "image", "source": source(image)})),
+        Content::Reasoning(thought) => thought.payload.is_object().then(|| thought.payload.clone()),
+        Content::Call { id, name, arguments } => {
             // Arguments that were no JSON came back as text; an object is wanted here.
             let input = if arguments.is_object() { (*arguments).clone() } else { json!({}) };
             Some(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
         }
-        Said::Result { id, content, success, .. } => {
+        Content::Result { id, content, success, .. } => {
             let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
             if !success {
                 block["is_error"] = json!(true);

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::catalog::{EffortStyle, Profile};
 use crate::output::Shape;
 use crate::wire::Outgoing;
-use crate::wire::offer::{Choice, Offer, Offered};
-use crate::wire::turns::{Said, Speaker, Turn};
+use crate::wire::offer::{Choice, Offer, OfferedTool};
+use crate::wire::turns::{Content, Speaker, Turn};
 
 /// What the vendor takes for the signature of a call that another model made.
 const NOT_SIGNED: &str = "skip_thought_signature_validator";
@@ -63,7 +63,7 @@ fn generation(request: &ModelRequest, profile: &Profile, shape: &Shape) -> Value
     config
 }
 
-fn tool(tool: &Offered) -> Value {
+fn tool(tool: &OfferedTool) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
@@ -103,7 +103,7 @@ fn contents(turns: &[Turn], profile: &Profile) -> Vec<Value> {
 fn spoken(turn: &Turn, profile: &Profile) -> Vec<Value> {
     let signature = |on: &str, at: usize| {
         turn.pieces.iter().find_map(|piece| match &piece.said {
-            Said::Reasoning(thought) => {
+            Content::Reasoning(thought) => {
                 let payload = &thought.payload;
                 let here = payload["on"] == on && payload["at"].as_u64() == Some(at as u64);
                 payload["thoughtSignature"].as_str().filter(|_| here)
@@ -116,7 +116,7 @@ fn spoken(turn: &Turn, profile: &Profile) -> Vec<Value> {
     for piece in &turn.pieces {
         let Some(mut part) = part(&piece.said) else { continue };
         let signed = match &piece.said {
-            Said::Call { .. } => {
+            Content::Call { .. } => {
                 let required = profile.quirks.signatures && calls == 0;
                 let signed = signature("call", calls).or(required.then_some(NOT_SIGNED));
                 calls += 1;
@@ -132,16 +132,16 @@ fn spoken(turn: &Turn, profile: &Profile) -> Vec<Value> {
     parts
 }
 
-fn part(said: &Said) -> Option<Value> {
+fn part(said: &Content) -> Option<Value> {
     match said {
-        Said::Text(text) => Some(json!({"text": text})),
-        Said::Image(image) => Some(picture(image)),
-        Said::Reasoning(_) => None,
-        Said::Call { name, arguments, .. } => {
+        Content::Text(text) => Some(json!({"text": text})),
+        Content::Image(image) => Some(picture(image)),
+        Content::Reasoning(_) => None,
+        Content::Call { name, arguments, .. } => {
             let args = if arguments.is_object() { (*arguments).clone() } else { json!({}) };
             Some(json!({"functionCall": {"name": name, "args": args}}))
         }
-        Said::Result { name, content, success, .. } => {
+        Content::Result { name, content, success, .. } => {
             let field = if *success { "output" } else { "error" };
             let response = json!({ field: content });
             Some(json!({"functionResponse": {"name": name, "response": response}}))

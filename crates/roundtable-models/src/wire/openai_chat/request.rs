@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::catalog::{EffortStyle, Profile, Quirks};
 use crate::output::Shape;
 use crate::wire::Outgoing;
-use crate::wire::offer::{Choice, Offer, Offered};
-use crate::wire::turns::{Piece, Said, Speaker, Turn};
+use crate::wire::offer::{Choice, Offer, OfferedTool};
+use crate::wire::turns::{Content, Piece, Speaker, Turn};
 
 /// The request. Its body is written straight from what it is made of: most of it is a transcript
 /// that may be long.
@@ -85,8 +85,8 @@ struct Function<'a> {
 }
 
 impl<'a> Tool<'a> {
-    fn of(tool: &'a Offered<'_>) -> Self {
-        let Offered { name, description, schema } = tool;
+    fn of(tool: &'a OfferedTool<'_>) -> Self {
+        let OfferedTool { name, description, schema } = tool;
         Self { r#type: "function", function: Function { name, description, parameters: schema } }
     }
 }
@@ -128,7 +128,7 @@ impl Serialize for Messages<'_> {
                     messages.serialize_element(&Plain { role: "user", content: turn.text() })?
                 }
                 Speaker::Assistant => {
-                    messages.serialize_element(&Spoken { turn, quirks: self.quirks })?;
+                    messages.serialize_element(&AssistantMessage { turn, quirks: self.quirks })?;
                 }
                 Speaker::Tools => {
                     for answer in turn.pieces.iter().filter_map(Answer::of) {
@@ -143,11 +143,11 @@ impl Serialize for Messages<'_> {
 
 fn part(piece: &Piece<'_>) -> Option<Value> {
     match &piece.said {
-        Said::Text(text) => Some(json!({"type": "text", "text": text})),
-        Said::Image(image) => {
+        Content::Text(text) => Some(json!({"type": "text", "text": text})),
+        Content::Image(image) => {
             Some(json!({"type": "image_url", "image_url": {"url": address(image)}}))
         }
-        Said::Reasoning(_) | Said::Call { .. } | Said::Result { .. } => None,
+        Content::Reasoning(_) | Content::Call { .. } | Content::Result { .. } => None,
     }
 }
 
@@ -160,7 +160,7 @@ pub fn address(image: &Image) -> String {
 }
 
 /// What the model said, and what it asked for.
-struct Spoken<'a> {
+struct AssistantMessage<'a> {
     turn: &'a Turn<'a>,
     quirks: &'a Quirks,
 }
@@ -180,13 +180,13 @@ struct Called<'a> {
 
 impl<'a> Call<'a> {
     fn of(piece: &'a Piece<'_>) -> Option<Self> {
-        let Said::Call { id, name, arguments } = &piece.said else { return None };
+        let Content::Call { id, name, arguments } = &piece.said else { return None };
         let function = Called { name, arguments: arguments.to_string() };
         Some(Self { id, r#type: "function", function })
     }
 }
 
-impl Serialize for Spoken<'_> {
+impl Serialize for AssistantMessage<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { turn, quirks } = self;
         let calls: Vec<Call> = turn.pieces.iter().filter_map(Call::of).collect();
@@ -204,7 +204,7 @@ impl Serialize for Spoken<'_> {
         // them ignore or refuse them anywhere else.
         if let Some(field) = &quirks.reasoning_back {
             let mut thoughts = turn.pieces.iter().filter_map(|piece| match &piece.said {
-                Said::Reasoning(thought) => thought.payload.get(field),
+                Content::Reasoning(thought) => thought.payload.get(field),
                 _ => None,
             });
             match thoughts.next() {
@@ -228,7 +228,7 @@ struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     fn of(piece: &'a Piece<'_>) -> Option<Self> {
-        let Said::Result { id, name, content, success } = &piece.said else { return None };
+        let Content::Result { id, name, content, success } = &piece.said else { return None };
         let content = match success {
             true => Cow::Borrowed(content.as_ref()),
             false => Cow::Owned(format!("Error: {content}")),

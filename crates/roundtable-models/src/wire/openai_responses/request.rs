@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use crate::catalog::{EffortStyle, Profile};
 use crate::output::Shape;
 use crate::wire::Outgoing;
-use crate::wire::offer::{Choice, Offer, Offered};
+use crate::wire::offer::{Choice, Offer, OfferedTool};
 use crate::wire::openai_chat::address;
-use crate::wire::turns::{Said, Speaker, Turn};
+use crate::wire::turns::{Content, Speaker, Turn};
 
 /// The request.
 pub fn request(
@@ -58,7 +58,7 @@ pub fn request(
     Outgoing::new(&body)
 }
 
-fn tool(tool: &Offered) -> Value {
+fn tool(tool: &OfferedTool) -> Value {
     json!({
         "type": "function",
         "name": tool.name,
@@ -91,32 +91,32 @@ fn items(turn: &Turn) -> Vec<Value> {
     }
 }
 
-fn part(said: &Said) -> Option<Value> {
+fn part(said: &Content) -> Option<Value> {
     match said {
-        Said::Text(text) => Some(json!({"type": "input_text", "text": text})),
-        Said::Image(image) => Some(json!({"type": "input_image", "image_url": address(image)})),
-        Said::Reasoning(_) | Said::Call { .. } | Said::Result { .. } => None,
+        Content::Text(text) => Some(json!({"type": "input_text", "text": text})),
+        Content::Image(image) => Some(json!({"type": "input_image", "image_url": address(image)})),
+        Content::Reasoning(_) | Content::Call { .. } | Content::Result { .. } => None,
     }
 }
 
-fn item(said: &Said) -> Option<Value> {
+fn item(said: &Content) -> Option<Value> {
     match said {
-        Said::Text(text) => {
+        Content::Text(text) => {
             let content = json!([{"type": "output_text", "text": text}]);
             Some(json!({"role": "assistant", "content": content}))
         }
-        Said::Reasoning(thought) => thought.payload.is_object().then(|| thought.payload.clone()),
-        Said::Call { id, name, arguments } => Some(json!({
+        Content::Reasoning(thought) => thought.payload.is_object().then(|| thought.payload.clone()),
+        Content::Call { id, name, arguments } => Some(json!({
             "type": "function_call",
             "call_id": id,
             "name": name,
             "arguments": arguments.to_string(),
         })),
-        Said::Result { id, content, success, .. } => {
+        Content::Result { id, content, success, .. } => {
             let output =
                 if *success { content.clone().into_owned() } else { format!("Error: {content}") };
             Some(json!({"type": "function_call_output", "call_id": id, "output": output}))
         }
-        Said::Image(_) => None,
+        Content::Image(_) => None,
     }
 }

@@ -28,11 +28,11 @@ fn lines(model: &str, messages: &[Message]) -> Vec<String> {
     let profile = Catalog::builtin().unwrap().profile(model).unwrap();
     let names = Names::new(["look"].into_iter(), &Shape::Free);
     let said = |piece: &Piece| match &piece.said {
-        Said::Text(text) => text.replace('\n', "|"),
-        Said::Image(image) => image.media_type.clone(),
-        Said::Reasoning(thought) => format!("({})", thought.text),
-        Said::Call { id, .. } => format!("{id}?"),
-        Said::Result { id, content, success, .. } => format!("{id}={content} {success}"),
+        Content::Text(text) => text.replace('\n', "|"),
+        Content::Image(image) => image.media_type.clone(),
+        Content::Reasoning(thought) => format!("({})", thought.text),
+        Content::Call { id, .. } => format!("{id}?"),
+        Content::Result { id, content, success, .. } => format!("{id}={content} {success}"),
     };
     let line = |turn: &Turn| {
         let all: Vec<String> = turn.pieces.iter().map(said).collect();

@@ -1,44 +1,9 @@
 //! Which debates are asked for.
 
 use jiff::Timestamp;
-use roundtable::debate::DebateStatus;
+use roundtable::debate::{DebateStatus, Mode};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::Mode;
-
-/// Status of a debate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Stands {
-    Active,
-    Paused,
-    Completed,
-    /// No agent could answer in the last round. You can run it again.
-    Error,
-}
-
-impl From<DebateStatus> for Stands {
-    fn from(status: DebateStatus) -> Self {
-        match status {
-            DebateStatus::Active => Self::Active,
-            DebateStatus::Paused => Self::Paused,
-            DebateStatus::Completed => Self::Completed,
-            DebateStatus::Error => Self::Error,
-        }
-    }
-}
-
-impl From<Stands> for DebateStatus {
-    fn from(status: Stands) -> Self {
-        match status {
-            Stands::Active => Self::Active,
-            Stands::Paused => Self::Paused,
-            Stands::Completed => Self::Completed,
-            Stands::Error => Self::Error,
-        }
-    }
-}
+use serde::Deserialize;
 
 /// Filters for debates. Omitted filters match every debate.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -50,7 +15,7 @@ pub(crate) struct DebatesQuery {
     /// Filter by mode.
     pub mode: Option<Mode>,
     /// Filter by status.
-    pub status: Option<Stands>,
+    pub status: Option<DebateStatus>,
     /// Started at or after this time.
     #[schemars(with = "Option<String>", extend("format" = "date-time", "maxLength" = 64))]
     pub from_date: Option<Timestamp>,

@@ -1,64 +1,11 @@
 //! A debate to be started.
 
 use roundtable::core::budget::Limits;
-use roundtable::debate::{Mode as CoreMode, Perspective as CorePerspective};
+use roundtable::debate::{Mode, Perspective as CorePerspective};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::problem::Problem;
-
-/// Debate mode.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Mode {
-    /// Agents build on each other's ideas and look for agreement.
-    #[default]
-    Collaborative,
-    /// Proponents and opponents attack each other's strongest arguments.
-    Adversarial,
-    /// Questioners probe, respondents justify their positions.
-    Socratic,
-    /// Each agent argues from its own perspective.
-    ExpertPanel,
-    /// Some agents must argue for, some against, the others evaluate.
-    DevilsAdvocate,
-    /// Answers are anonymous. Agents see the statistics of the previous round.
-    Delphi,
-    /// One team attacks a plan, the other defends it.
-    RedTeamBlueTeam,
-    /// Agents answer, rank the anonymous answers, and a chair writes the verdict.
-    Council,
-}
-
-impl From<Mode> for CoreMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Collaborative => Self::Collaborative,
-            Mode::Adversarial => Self::Adversarial,
-            Mode::Socratic => Self::Socratic,
-            Mode::ExpertPanel => Self::ExpertPanel,
-            Mode::DevilsAdvocate => Self::DevilsAdvocate,
-            Mode::Delphi => Self::Delphi,
-            Mode::RedTeamBlueTeam => Self::RedTeamBlueTeam,
-            Mode::Council => Self::Council,
-        }
-    }
-}
-
-impl From<CoreMode> for Mode {
-    fn from(mode: CoreMode) -> Self {
-        match mode {
-            CoreMode::Collaborative => Self::Collaborative,
-            CoreMode::Adversarial => Self::Adversarial,
-            CoreMode::Socratic => Self::Socratic,
-            CoreMode::ExpertPanel => Self::ExpertPanel,
-            CoreMode::DevilsAdvocate => Self::DevilsAdvocate,
-            CoreMode::Delphi => Self::Delphi,
-            CoreMode::RedTeamBlueTeam => Self::RedTeamBlueTeam,
-            CoreMode::Council => Self::Council,
-        }
-    }
-}
 
 /// A perspective: a name, or a name with a description.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]

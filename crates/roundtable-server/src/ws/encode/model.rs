@@ -1,7 +1,7 @@
 //! What agents say: turns, delegations and the streams of their model calls.
 
 use roundtable::core::event::{
-    Body, CallRecord, Event, IterationEvent, Said, Task, TurnEvent, TurnOutcome,
+    Body, CallRecord, Event, IterationEvent, MessageRef, Task, TurnEvent, TurnOutcome,
 };
 use roundtable::core::message::Citation;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Encoder {
         &self,
         event: &Event,
         outcome: &TurnOutcome,
-        said: Said,
+        said: MessageRef,
     ) -> Result<Payload, Problem> {
         let scope = self.scopes.turn(event.place.turn.as_ref());
         let known = scope.and_then(|scope| scope.words.as_ref());

@@ -1,13 +1,13 @@
 //! What happens to a conversation, its rounds and its requests to the person.
 
+use roundtable::core::document::ContextRequest;
 use roundtable::core::event::{
-    Accepted, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent,
+    AcceptedInput, ContextEvent, Event, RoundEvent, RoundOutcome, SessionEvent,
 };
 use serde_json::{Value, json};
 
 use super::Payload;
 use crate::scopes::RoundScope;
-use crate::wire::ContextRequest;
 
 pub(super) fn payloads(event: &Event, body: &SessionEvent) -> Vec<Payload> {
     let updated = || Payload::new("conversation_updated");
@@ -49,7 +49,7 @@ pub(super) fn payloads(event: &Event, body: &SessionEvent) -> Vec<Payload> {
     vec![payload]
 }
 
-fn message(event: &Event, input: &Accepted) -> Payload {
+fn message(event: &Event, input: &AcceptedInput) -> Payload {
     Payload::new("message")
         .with("role", "user")
         .with("sender", input.sender.as_str())
@@ -89,7 +89,7 @@ pub(super) fn request(body: &ContextEvent) -> Vec<Payload> {
     };
     vec![match body {
         ContextEvent::ContextRequested(request) => {
-            let shown = serde_json::to_value(ContextRequest::of(request)).unwrap_or_default();
+            let shown = serde_json::to_value(ContextRequest::from(request)).unwrap_or_default();
             Payload::new("interaction_requested")
                 .with("requestId", request.id.as_str())
                 .with("request", shown)

@@ -145,6 +145,8 @@ async fn a_request_is_kept_in_a_session_that_no_list_shows() {
         let list = get(running.address, path).token(ANN).send().await;
         assert_eq!((list.status, &list.json()["sessions"]), (200, &json!([])), "{path}");
     }
+    let search = get(running.address, "/api/search?q=Paris").token(ANN).send().await;
+    assert_eq!((search.status, search.body.contains("Paris.")), (200, false), "{search:?}");
     let by_kind = get(running.address, "/api/sessions?kind=completion").token(ANN).send().await;
     assert_eq!(by_kind.json()["sessions"][0]["sessionId"], json!(kept.id()), "{by_kind:?}");
     let path = format!("/api/sessions/{}", kept.id());

@@ -11,6 +11,10 @@ fn at_root(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
+fn python() -> PathBuf {
+    at_root("target/interop/endpoint/bin/python")
+}
+
 /// A supervisor that asks for the weather, and answers then.
 async fn running() -> Running {
     let call = Call::new("weather", json!({ "city": "Paris" }));
@@ -24,8 +28,7 @@ async fn run(program: PathBuf, script: PathBuf) {
     // Proxies and keys of whoever runs the test are not for the client.
     command.env_clear().arg(script).args([&format!("http://{}", running.address), ANN]);
     let output = command.output().await.expect("cargo xtask interop installs the clients");
-    let (out, errors) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let [out, errors] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     assert!(output.status.success(), "{out}{errors}");
     running.stop().await;
 }
@@ -33,7 +36,13 @@ async fn run(program: PathBuf, script: PathBuf) {
 #[tokio::test]
 #[ignore = "needs the clients: cargo xtask interop"]
 async fn openai_s_python_sdk_and_langchain_use_the_endpoint() {
-    run(at_root("target/interop/endpoint/bin/python"), at_root("tests/endpoint/client.py")).await;
+    run(python(), at_root("tests/endpoint/client.py")).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the clients: cargo xtask interop"]
+async fn a_websocket_that_is_cut_at_every_event_gets_the_whole_log() {
+    run(python(), at_root("tests/endpoint/cut.py")).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Sessions over WebSocket (seed 001).
 
 mod access;
+mod context;
 mod control;
 mod conversations;
 mod frames;

@@ -162,13 +162,16 @@ async fn without_agents_the_standard_team_answers() {
 }
 
 #[tokio::test]
-async fn on_a_model_without_tools_the_supervisor_answers_alone() {
-    let model = ScriptedModel::new(Script::default());
+async fn on_a_model_without_tools_nobody_delegates_and_workers_answer_by_name() {
+    let script = Script::default().voice("writer", [Reply::text("Dear Ann,")]);
+    let model = ScriptedModel::new(script);
     let name = roundtable::models::local::NAME;
     let engine = Engine::builder().custom_model(name, model).build().await.unwrap();
     let chat = engine.chat("").open().await.unwrap();
     let agents = chat.state().await.unwrap().agents;
-    assert_eq!(agents.len(), 1);
-    assert!(agents[0].tools.is_empty());
+    assert_eq!(agents.len(), 5);
+    assert!(agents.iter().all(|agent| agent.tools.is_empty() && agent.workers.is_empty()));
+    let report = chat.ask("#Writer a letter to Ann").await.unwrap();
+    assert_eq!(report.answers[0].text, "Dear Ann,");
     engine.shutdown().await;
 }

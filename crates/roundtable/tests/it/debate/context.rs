@@ -4,7 +4,7 @@ use roundtable::core::Reject;
 use roundtable::core::context_request::Priority;
 use roundtable::core::id::ContextRequestId;
 use roundtable::core::session::Status;
-use roundtable::debate::Standing;
+use roundtable::debate::RoundStatus;
 use roundtable::driver::EngineError;
 use roundtable::prelude::*;
 
@@ -100,7 +100,7 @@ async fn r000_5_r000_12_what_is_answered_is_cleared_and_the_rest_stays() {
 async fn r000_6_a_round_that_asks_is_answered_with_needs_context_and_what_it_asked() {
     let (engine, _) = engine(script()).await;
     let (_, first) = begun(&engine, 2).await;
-    assert_eq!(first.standing, Standing::NeedsContext);
+    assert_eq!(first.status, RoundStatus::NeedsContext);
     assert_eq!(
         pending(&first.requests),
         [("ann", "How many?"), ("bob", "How much?"), ("bob", "Since when?")]
@@ -179,7 +179,7 @@ async fn r000_6_r000_11_optional_requests_need_context_and_never_block() {
         .voice("ann", [question("Since when?", "optional"), position(None, "Soon.", 0.5)]);
     let (engine, _) = engine(script).await;
     let (debate, first) = begun(&engine, 2).await;
-    assert_eq!(first.standing, Standing::NeedsContext);
+    assert_eq!(first.status, RoundStatus::NeedsContext);
     assert_eq!(debate.continue_round(ContinueRequest::default()).await.unwrap().number, 2);
     engine.shutdown().await;
 }
@@ -262,7 +262,7 @@ async fn an_id_that_was_never_issued_is_named_and_one_answered_before_is_passed_
 async fn on_the_final_round_nobody_can_ask() {
     let (engine, model) = engine(script()).await;
     let (debate, first) = begun(&engine, 1).await;
-    assert_eq!((first.standing, first.requests.len()), (Standing::Completed, 0));
+    assert_eq!((first.status, first.requests.len()), (RoundStatus::Completed, 0));
     assert!(debate.pending().await.unwrap().is_empty());
     let refusal = "Cannot request context on the final round. This is round 1 of 1. Please provide your best response with available information.";
     assert!(model.received().iter().any(|call| call.prompt.contains(refusal)));

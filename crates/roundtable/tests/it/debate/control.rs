@@ -1,6 +1,6 @@
 //! Pause, resume, stop: each from where it makes sense, with a clear refusal elsewhere.
 
-use roundtable::debate::Standing;
+use roundtable::debate::RoundStatus;
 use roundtable::prelude::*;
 
 use super::{begun, engine};
@@ -41,9 +41,9 @@ async fn a_stop_keeps_what_exists_of_a_running_round() {
     }
     debate.stop().await.unwrap();
     let first = debate.wait(1).await.unwrap();
-    assert_eq!(first.standing, Standing::Completed);
-    assert_eq!(first.responses[0].failure(), Some("it was stopped"));
-    assert_eq!(first.responses[1].failure(), None);
+    assert_eq!(first.status, RoundStatus::Completed);
+    assert_eq!(first.responses[0].error.as_deref(), Some("it was stopped"));
+    assert_eq!(first.responses[1].error.as_deref(), None);
     assert_eq!(model.count(), 2);
     engine.shutdown().await;
 }

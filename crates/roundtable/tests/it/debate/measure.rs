@@ -1,13 +1,16 @@
 //! The measure without a model, with the embedder that an engine has when nobody gives it another.
 
-use roundtable::debate::Measure;
+use roundtable::debate::Measurement;
 use roundtable::ports::{Embedder, EmbedderError, Space};
 use roundtable::prelude::*;
 
 use super::position;
 
 /// How far Ann, Bob and Cyd agree with these positions and sides.
-async fn measured(builder: roundtable::Builder, positions: [(Option<&str>, &str); 3]) -> Measure {
+async fn measured(
+    builder: roundtable::Builder,
+    positions: [(Option<&str>, &str); 3],
+) -> Measurement {
     let mut script = Script::default();
     for (agent, (stance, words)) in ["ann", "bob", "cyd"].iter().zip(positions) {
         script = script.voice(agent, [position(stance, words, 0.5)]);
@@ -16,7 +19,7 @@ async fn measured(builder: roundtable::Builder, positions: [(Option<&str>, &str)
         builder.custom_model("scripted", ScriptedModel::new(script)).build().await.unwrap();
     let wish = engine.debate("A tram?").agent("Ann").agent("Bob").agent("Cyd").rounds(1);
     let debate = wish.start().await.unwrap();
-    let measure = debate.wait(1).await.unwrap().judgement.measure.unwrap();
+    let measure = debate.wait(1).await.unwrap().consensus.measured.unwrap();
     engine.shutdown().await;
     measure
 }
@@ -76,5 +79,5 @@ async fn an_embedder_that_fails_leaves_the_stances_and_never_the_round_without_a
         [(Some("YES"), "Build."), (Some("YES"), "Yes, build."), (Some("NO"), "Do not.")];
     let measure = measured(builder, positions).await;
     assert_eq!(measure.by, "stances alone");
-    assert_eq!(measure.clusters.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(measure.clusters.iter().map(|it| it.agents.len()).collect::<Vec<_>>(), [2, 1]);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roundtable::core::agent::Agent;
-use roundtable::debate::{Findings, Judgement, Record};
+use roundtable::debate::{Consensus, Findings, Record};
 use roundtable::prelude::*;
 
 use super::{analysis, position, question};
@@ -18,17 +18,17 @@ fn script() -> Script {
         .voice("judge", [analysis(0.4)])
         .voice("judge", [analysis(0.8)])
         .voice(
-            "judge/synthesise",
+            "judge/synthesize",
             [Reply::text(r#"{"conclusion": "Begin.", "recommendation": "Small."}"#)],
         )
 }
 
 /// Everything that can be asked about the debate after it.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Story {
     first: Findings,
     second: Findings,
-    consensus: Judgement,
+    consensus: Consensus,
     recommendation: String,
     minutes: String,
     calls: usize,
@@ -60,7 +60,7 @@ impl House<'_> {
         engine
     }
 
-    async fn tell(&mut self) -> Told {
+    async fn tell(&mut self) -> Story {
         let id = {
             let judge = Agent::new("Judge", "scripted").unwrap();
             let wish = self
@@ -92,7 +92,7 @@ impl House<'_> {
         let consensus = self.engine().await.find_debate(&id).consensus(Some(1)).await.unwrap();
         let record: Record = self.engine().await.find_debate(&id).record().await.unwrap();
         self.engine().await.shutdown().await;
-        Told {
+        Story {
             first,
             second,
             consensus,
@@ -109,7 +109,7 @@ fn without_times(minutes: &str) -> String {
 }
 
 /// The time of a request is not either.
-fn timeless(mut told: Told) -> Told {
+fn timeless(mut told: Story) -> Story {
     for request in &mut told.first.requests {
         request.at = roundtable::core::Timestamp::UNIX_EPOCH;
     }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use roundtable::core::Reject;
 use roundtable::core::budget::Limits;
 use roundtable::core::id::CommandId;
-use roundtable::debate::{Action, Level, Spent, Standing};
+use roundtable::debate::{Action, Level, RoundStatus, Spent};
 use roundtable::driver::EngineError;
 use roundtable::ports::{Model, ModelError, ModelRequest, ModelStream};
 use roundtable::prelude::*;
@@ -35,15 +35,17 @@ async fn each_call_runs_one_round_and_says_what_it_came_to() {
     let wish = engine.debate("Should we begin?").agent("Ann").agent("Bob").rounds(2).analyst(judge);
     let debate = wish.start().await.unwrap();
     let first = debate.wait(1).await.unwrap();
-    assert_eq!((first.standing, first.rounds_completed), (Standing::InProgress, 1));
-    assert_eq!((first.decision.agreement, first.decision.level), (0.4, Level::Medium));
-    assert_eq!(first.conflicts[0].issue, "cost");
+    assert_eq!((first.status, first.rounds_completed), (RoundStatus::InProgress, 1));
+    let decision = first.decision.unwrap();
+    assert_eq!((decision.agreement, decision.level), (0.4, Level::Medium));
+    assert_eq!(first.evidence.conflicts[0].issue, "cost");
     assert_eq!(model.count(), 3);
 
     let next = debate.continue_round(ContinueRequest::default()).await.unwrap();
     assert_eq!((next.number, next.joined), (2, false));
     let second = debate.wait(2).await.unwrap();
-    assert_eq!((second.standing, second.decision.action), (Standing::Completed, Action::Proceed));
+    assert_eq!(second.status, RoundStatus::Completed);
+    assert_eq!(second.decision.unwrap().recommendation.action, Action::Proceed);
     assert_eq!(second.responses[0].confidence_change, Some(0.2));
     assert_eq!(model.count(), 6);
     let added = debate.added().await.unwrap().unwrap();
@@ -108,10 +110,11 @@ async fn a_running_round_is_joined_and_something_new_is_refused_while_it_runs() 
     let new = ContinueRequest { focus: Some("And now?".to_owned()), ..ContinueRequest::default() };
     assert_eq!(busy(debate.continue_round(new).await.unwrap_err()), 1);
     let running = debate.findings(None).await.unwrap();
-    assert_eq!(running.standing, Standing::Running);
-    assert!(running.speaking.iter().any(|agent| agent.suffix() == "ann"));
+    assert_eq!(running.status, RoundStatus::Running);
+    assert_eq!(running.decision, None, "nothing is decided while the round runs");
+    assert!(running.speaking.iter().any(|name| name == "Ann"));
     model.gates().open("open");
-    assert_eq!(debate.wait(1).await.unwrap().standing, Standing::InProgress);
+    assert_eq!(debate.wait(1).await.unwrap().status, RoundStatus::InProgress);
     engine.shutdown().await;
 }
 
@@ -132,7 +135,7 @@ async fn a_wish_with_a_name_of_its_own_is_granted_once() {
 async fn after_the_last_round_nothing_follows_and_nobody_waits_for_it() {
     let (engine, _) = engine(Script::default()).await;
     let (debate, first) = begun(&engine, 1).await;
-    assert_eq!(first.standing, Standing::Completed);
+    assert_eq!(first.status, RoundStatus::Completed);
     let refused = debate.continue_round(ContinueRequest::default()).await.unwrap_err().to_string();
     assert!(refused.starts_with("session is not active: it is completed"), "{refused}");
     let refused = debate.wait(2).await.unwrap_err().to_string();
@@ -166,8 +169,8 @@ async fn a_failed_round_does_not_count_and_continue_runs_its_next_take() {
     let outage = Outage { down: down.clone(), model };
     let engine = Engine::builder().custom_model("scripted", outage).build().await.unwrap();
     let (debate, first) = begun(&engine, 1).await;
-    assert_eq!((first.standing, first.take, first.rounds_completed), (Standing::Failed, 1, 0));
-    assert!(first.responses.iter().all(|response| response.failure().is_some()));
+    assert_eq!((first.status, first.take, first.rounds_completed), (RoundStatus::Failed, 1, 0));
+    assert!(first.responses.iter().all(|response| response.error.as_deref().is_some()));
     let state = debate.session().state().await.unwrap();
     assert_eq!(first.total_spent, Spent::of(&state.account));
     assert_eq!((first.total_spent.tokens, first.total_spent.cost), (0, Some(0)));
@@ -176,7 +179,7 @@ async fn a_failed_round_does_not_count_and_continue_runs_its_next_take() {
     let next = debate.continue_round(again).await.unwrap();
     assert_eq!((next.number, next.joined), (1, false));
     let second = debate.wait(1).await.unwrap();
-    assert_eq!((second.standing, second.take), (Standing::Completed, 2));
+    assert_eq!((second.status, second.take), (RoundStatus::Completed, 2));
     let state = debate.session().state().await.unwrap();
     assert_eq!(second.total_spent, Spent::of(&state.account), "both takes, in one total");
     assert_eq!(second.total_spent.calls, first.total_spent.calls + second.spent.calls);
@@ -190,11 +193,11 @@ async fn a_round_that_had_no_budget_is_run_again_with_more() {
     let debate = engine.debate("Trams?").agent("Ann").agent("Bob").rounds(1).budget(budget(0));
     let debate = debate.start().await.unwrap();
     let first = debate.wait(1).await.unwrap();
-    assert_eq!(first.standing, Standing::Failed);
-    assert_eq!(first.responses[0].failure(), Some("its budget of calls is exhausted"));
+    assert_eq!(first.status, RoundStatus::Failed);
+    assert_eq!(first.responses[0].error.as_deref(), Some("its budget of calls is exhausted"));
     let more = ContinueRequest { budget: Some(budget(20)), ..ContinueRequest::default() };
     debate.continue_round(more).await.unwrap();
-    assert_eq!(debate.wait(1).await.unwrap().standing, Standing::Completed);
+    assert_eq!(debate.wait(1).await.unwrap().status, RoundStatus::Completed);
     engine.shutdown().await;
 }
 
@@ -211,13 +214,10 @@ async fn thoughts_are_all_answers_of_an_agent_with_its_confidence() {
     let thoughts = debate.thoughts(&ann).await.unwrap();
     let shown: Vec<_> = thoughts
         .iter()
-        .map(|(round, said)| {
-            (
-                *round,
-                said.position.position.as_str(),
-                said.position.confidence,
-                said.confidence_change,
-            )
+        .map(|full| {
+            let said = &full.response;
+            let words = said.position.position.as_str();
+            (full.number, words, said.position.confidence, said.confidence_change)
         })
         .collect();
     assert_eq!(shown, [(1, "One.", Some(0.3), None), (2, "Two.", Some(0.5), Some(0.2))]);

@@ -2,7 +2,7 @@
 
 use roundtable::core::budget::{Limits, Price};
 use roundtable::core::event::RoundOutcome;
-use roundtable::debate::Standing;
+use roundtable::debate::RoundStatus;
 use roundtable::prelude::*;
 
 use super::{analysis, engine, position};
@@ -130,7 +130,7 @@ async fn a_spent_budget_ends_turns_and_the_debate_says_so() {
         engine.debate("Why?").agent("Ann").agent("Bob").budget(budget).start().await.unwrap();
     let first = debate.wait(1).await.unwrap();
     let failures: Vec<_> =
-        first.responses.iter().filter_map(|response| response.failure()).collect();
+        first.responses.iter().filter_map(|response| response.error.as_deref()).collect();
     assert_eq!(failures, ["its budget of calls is exhausted"]);
     assert_eq!(debate.record().await.unwrap().rounds[0].outcome, Some(RoundOutcome::Completed));
     engine.shutdown().await;
@@ -146,7 +146,7 @@ async fn all_rounds_follow_by_themselves_when_that_is_wanted_and_end_early_on_co
     let wish = engine.debate("Why?").agent("Ann").agent("Bob").rounds(5).exit_on_consensus();
     let debate = wish.run().await.unwrap();
     let last = debate.wait(2).await.unwrap();
-    assert_eq!(last.standing, Standing::Completed);
+    assert_eq!(last.status, RoundStatus::Completed);
     assert_eq!(
         last.completed_because.as_deref(),
         Some("consensus: the panel agrees (agreement of 0.9 or more)")
@@ -166,12 +166,15 @@ async fn the_engines_own_analyst_judges_unless_nobody_shall() {
         .unwrap();
     let wish = engine.debate("Why?").agent("Ann").agent("Bob").rounds(1);
     let judged = wish.clone().start().await.unwrap();
-    let judgement = judged.wait(1).await.unwrap().judgement;
-    assert_eq!((judgement.agreement, judgement.summary.as_str()), (0.75, "They are close."));
+    let consensus = judged.wait(1).await.unwrap().consensus;
+    assert_eq!((consensus.agreement, consensus.summary.as_str()), (0.75, "They are close."));
     let plain = wish.without_analyst().start().await.unwrap();
-    let judgement = plain.wait(1).await.unwrap().judgement;
-    assert_eq!((judgement.consensus, judgement.failure), (None, None));
-    assert_eq!(judgement.measure.map(|measure| measure.by).as_deref(), Some("hashed-ngrams-1/512"));
+    let consensus = plain.wait(1).await.unwrap().consensus;
+    assert_eq!((consensus.is_analyzed, consensus.failure), (false, None));
+    assert_eq!(
+        consensus.measured.map(|measure| measure.by).as_deref(),
+        Some("hashed-ngrams-1/512")
+    );
     assert_eq!(model.count(), 5);
     engine.shutdown().await;
 }

@@ -15,7 +15,7 @@ fn summary(recommendation: &str) -> Reply {
 
 #[tokio::test]
 async fn a_synthesis_is_stored_with_the_debate_and_never_billed_twice() {
-    let script = Script::default().voice("ann/synthesise", [summary("Begin on Monday.")]);
+    let script = Script::default().voice("ann/synthesize", [summary("Begin on Monday.")]);
     let (engine, model) = engine(script).await;
     let (debate, _) = begun(&engine, 1).await;
     let first = debate.synthesize(None).await.unwrap();
@@ -32,7 +32,7 @@ async fn a_synthesis_is_stored_with_the_debate_and_never_billed_twice() {
 
 #[tokio::test]
 async fn several_who_ask_at_once_for_a_synthesis_pay_for_one() {
-    let script = Script::default().voice("ann/synthesise", [summary("Begin.").after(20)]);
+    let script = Script::default().voice("ann/synthesize", [summary("Begin.").after(20)]);
     let (engine, model) = engine(script).await;
     let (debate, _) = begun(&engine, 2).await;
     let all = futures_util::future::join_all((0..5).map(|_| debate.synthesize(None))).await;
@@ -45,8 +45,8 @@ async fn several_who_ask_at_once_for_a_synthesis_pay_for_one() {
 async fn a_synthesis_that_fails_says_why_and_can_be_asked_for_again() {
     use roundtable::models::scripted::Fails;
     let script = Script::default()
-        .voice("ann/synthesise", [Reply::fails(Fails::Overloaded)])
-        .voice("bob/synthesise", [summary("Begin.")]);
+        .voice("ann/synthesize", [Reply::fails(Fails::Overloaded)])
+        .voice("bob/synthesize", [summary("Begin.")]);
     let (engine, _) = engine(script).await;
     let (debate, _) = begun(&engine, 2).await;
     for _ in 0..2 {

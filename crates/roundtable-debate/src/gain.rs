@@ -1,14 +1,18 @@
 //! What the debate added: the vote before any exchange against the last one, who changed, and what
 //! it took. And what one agent said over the rounds.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::findings::rounded;
 use super::measure::ANOTHER;
 use super::record::{Record, RecordedRound, Spent};
-use super::{Position, Purpose, Response, Stance};
+use super::{FullResponse, Position, Purpose, Response, Stance, position, usage};
+use roundtable_core::document::Usage;
 use roundtable_core::id::AgentId;
 
-/// How many take which side in a round.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Number of agents per stance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Vote {
     /// For.
     pub yes: u32,
@@ -16,7 +20,7 @@ pub struct Vote {
     pub no: u32,
     /// Neither.
     pub neutral: u32,
-    /// Without a side.
+    /// Agents without a stance.
     pub open: u32,
 }
 
@@ -27,39 +31,52 @@ impl Vote {
     }
 }
 
-/// An agent whose position changed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Changed {
-    /// Who.
+/// A changed position.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PositionChange {
+    /// Agent id.
+    #[serde(rename = "agentId")]
     pub agent: AgentId,
     /// What it held before any exchange.
+    #[serde(serialize_with = "position::words")]
+    #[schemars(with = "String")]
     pub before: Position,
     /// What it holds now.
+    #[serde(serialize_with = "position::words")]
+    #[schemars(with = "String")]
     pub after: Position,
     /// How far its words moved over all rounds, where that was measured.
+    #[serde(skip)]
     pub drift: f64,
 }
 
-/// What the debate added to the first round.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Added {
+/// Comparison of the first round with the last one, and the cost of the rounds between them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Gain {
     /// The vote before any exchange.
+    #[serde(rename = "firstVote")]
     pub first: Vote,
     /// The last vote.
+    #[serde(rename = "lastVote")]
     pub last: Vote,
     /// The agreement before any exchange.
     pub agreement_before: f64,
-    /// The last one.
+    /// The agreement after the last round.
     pub agreement_after: f64,
-    /// Who changed its position.
-    pub changed: Vec<Changed>,
-    /// What all rounds after the first took.
+    /// The agents that changed their position.
+    pub changed: Vec<PositionChange>,
+    /// Usage of all rounds after the first.
+    #[serde(rename = "usage", serialize_with = "usage::usage")]
+    #[schemars(with = "Usage")]
     pub spent: Spent,
 }
 
 impl Record {
     /// What the debate added; nothing before a second round is over.
-    pub fn added(&self) -> Option<Added> {
+    pub fn added(&self) -> Option<Gain> {
         let over: Vec<&RecordedRound> =
             self.rounds.iter().filter(|round| round.outcome.is_some()).collect();
         let (first, last) = (over.first()?, over.last()?);
@@ -68,7 +85,7 @@ impl Record {
         }
         let answered = |number: u32| -> Vec<Response> {
             let all = self.responses(number).into_iter();
-            all.filter(|response| response.failure().is_none()).collect()
+            all.filter(|response| response.error.is_none()).collect()
         };
         let before = answered(first.number);
         let after = answered(last.number);
@@ -81,36 +98,36 @@ impl Record {
             let then = before.iter().find(|then| then.agent == now.agent)?;
             let drift = rounded(drift(&now.agent));
             let turned = now.position.stance != then.position.stance;
-            (turned || drift >= ANOTHER).then(|| Changed {
+            (turned || drift >= ANOTHER).then(|| PositionChange {
                 agent: now.agent.clone(),
                 before: then.position.clone(),
                 after: now.position.clone(),
                 drift,
             })
         });
-        let agreement =
-            |number| self.judgement(number).map_or(0.0, |judgement| judgement.agreement);
-        Some(Added {
+        Some(Gain {
             first: vote(&before),
             last: vote(&after),
-            agreement_before: agreement(first.number),
-            agreement_after: agreement(last.number),
+            agreement_before: self.agreement(first),
+            agreement_after: self.agreement(last),
             changed: changed.collect(),
             spent: over.iter().skip(1).fold(Spent::default(), |sum, round| sum.plus(round.spent())),
         })
     }
 
     /// What an agent said in every round, and how sure it was; nothing when it takes no part.
-    pub fn thoughts(&self, agent: &AgentId) -> Option<Vec<(u32, Response)>> {
+    pub fn thoughts(&self, agent: &AgentId) -> Option<Vec<FullResponse>> {
         self.member(agent)?;
         let rounds = self
             .rounds
             .iter()
             .filter(|round| round.turns_for(Purpose::Answer).any(|turn| turn.agent == *agent));
         let own = |number: u32| {
-            self.responses(number).into_iter().find(|response| response.agent == *agent)
+            let response =
+                self.responses(number).into_iter().find(|response| response.agent == *agent);
+            response.map(|response| FullResponse::new(number, response))
         };
-        Some(rounds.filter_map(|round| Some((round.number, own(round.number)?))).collect())
+        Some(rounds.filter_map(|round| own(round.number)).collect())
     }
 }
 

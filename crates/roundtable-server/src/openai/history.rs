@@ -23,9 +23,9 @@ pub(super) struct ToolAnswer {
     pub text: String,
 }
 
-/// A conversation, as a request tells it.
+/// A history, as a request tells it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Conversation {
+pub(super) struct History {
     pub background: Background,
     /// The last message, if a person wrote it.
     pub text: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Conversation {
     pub results: Vec<ToolAnswer>,
 }
 
-impl Conversation {
+impl History {
     /// The same, where the results at the end are part of what was said before: nobody waits for them.
     #[must_use]
     pub fn with_results_told(mut self) -> Self {
@@ -75,18 +75,18 @@ struct Message {
 }
 
 /// Reads the messages of a request. The last one has to be a person's, or results of tools.
-pub(super) fn read(messages: &[Value]) -> Result<Conversation, Problem> {
+pub(super) fn read(messages: &[Value]) -> Result<History, Problem> {
     if messages.is_empty() || messages.len() > MAX_MESSAGES {
         let why = format!("there must be 1 to {MAX_MESSAGES}, not {}", messages.len());
         return Err(invalid("messages", &why));
     }
-    let mut conversation = Conversation::default();
+    let mut history = History::default();
     let mut told = Vec::with_capacity(messages.len());
     for (index, message) in messages.iter().enumerate() {
         let message = Message::read(&format!("messages[{index}]"), message)?;
         match message.role {
             Role::Instructions => {
-                let instructions = &mut conversation.background.instructions;
+                let instructions = &mut history.background.instructions;
                 let gap = if instructions.is_empty() { "" } else { "\n\n" };
                 instructions.push_str(gap);
                 instructions.push_str(&message.text);
@@ -96,13 +96,13 @@ pub(super) fn read(messages: &[Value]) -> Result<Conversation, Problem> {
     }
     let from = told.iter().rposition(|message| message.role != Role::Tool).map_or(0, |at| at + 1);
     let answer = |Message { call: id, text, .. }| ToolAnswer { id, text };
-    conversation.results = told.drain(from..).map(answer).collect();
-    if conversation.results.is_empty() {
-        conversation.text = Some(last_text(told.pop())?);
+    history.results = told.drain(from..).map(answer).collect();
+    if history.results.is_empty() {
+        history.text = Some(last_text(told.pop())?);
     }
     let earlier = |Message { sender, text, .. }| EarlierMessage { sender, text };
-    conversation.background.messages = told.into_iter().map(earlier).collect();
-    Ok(conversation)
+    history.background.messages = told.into_iter().map(earlier).collect();
+    Ok(history)
 }
 
 fn last_text(last: Option<Message>) -> Result<String, Problem> {
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    fn of(messages: &Value) -> Result<Conversation, Problem> {
+    fn of(messages: &Value) -> Result<History, Problem> {
         read(messages.as_array().unwrap())
     }
 
@@ -210,7 +210,7 @@ mod tests {
             { "role": "developer", "content": "Be kind." },
             { "role": "user", "content": "Thanks!" },
         ]));
-        let expected = Conversation {
+        let expected = History {
             background: Background {
                 instructions: "Be brief.\n\nBe kind.".to_owned(),
                 messages: vec![

@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 use crate::error::EngineError;
 
 /// What a session's task is sent. Its variants are boxed where they are large: a mailbox keeps room
-/// for several dozen letters, and most sessions wait with an empty one.
-pub(crate) enum Letter {
+/// for several dozen envelopes, and most sessions wait with an empty one.
+pub(crate) enum Envelope {
     /// A caller wants something.
     Command { command: Arc<Command>, key: Option<CommandKey>, reply: Reply },
     /// A caller wants to look at the state.
@@ -77,7 +77,7 @@ pub(crate) struct Waiter {
     pub reply: oneshot::Sender<Result<Evaluation, EvaluateError>>,
 }
 
-impl Letter {
+impl Envelope {
     /// Answers that it cannot be done.
     pub fn refuse(self, error: &EngineError) {
         match self {
