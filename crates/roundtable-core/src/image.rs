@@ -103,6 +103,25 @@ impl Image {
         }
     }
 
+    /// Its bytes; none for one at a URL.
+    pub(crate) fn decoded(&self) -> Option<Vec<u8>> {
+        match &self.source {
+            ImageSource::Base64(data) => BASE64.decode(data.as_bytes()).ok(),
+            ImageSource::Url(_) => None,
+        }
+    }
+
+    /// How many bytes it has; none for one at a URL.
+    pub(crate) fn size(&self) -> usize {
+        match &self.source {
+            ImageSource::Base64(data) => {
+                let padding = data.bytes().rev().take_while(|byte| *byte == b'=').count();
+                (data.len() / 4 * 3).saturating_sub(padding)
+            }
+            ImageSource::Url(_) => 0,
+        }
+    }
+
     /// How many bytes it takes in the log.
     pub fn bytes(&self) -> usize {
         match &self.source {

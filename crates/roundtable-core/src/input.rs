@@ -15,7 +15,7 @@ use crate::event::{CallRecord, Change, ImportedSession, NestedPrompt, Opening, O
 use crate::id::{IterationId, RoundId, ToolCallId};
 use crate::job::JobOutcome;
 use crate::json;
-use crate::message::{Citation, Image, Reasoning};
+use crate::message::{Attachment, Citation, Image, Reasoning, TextFile};
 use crate::message_context::MessageContext;
 use crate::stage::Name;
 use crate::tool::ToolResult;
@@ -61,6 +61,9 @@ pub struct Say {
     /// The pictures that are shown with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// The text files that are sent with it. Agents get them as data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<TextFile>,
     /// What to do while a round is open.
     pub on_busy: OnBusy,
     /// Answers to pending context requests.
@@ -82,11 +85,22 @@ impl Say {
             sender: "User".to_owned(),
             text: None,
             images: Vec::new(),
+            files: Vec::new(),
             on_busy: OnBusy::Queue,
             results: Vec::new(),
             limits: None,
             to: None,
         }
+    }
+
+    /// The same with one more image or file.
+    #[must_use]
+    pub fn with(mut self, attachment: Attachment) -> Self {
+        match attachment {
+            Attachment::Image(image) => self.images.push(image),
+            Attachment::File(file) => self.files.push(file),
+        }
+        self
     }
 }
 

@@ -13,6 +13,7 @@ pub mod digest;
 pub mod document;
 pub mod event;
 mod extract_json;
+mod file;
 pub mod id;
 mod image;
 pub mod input;

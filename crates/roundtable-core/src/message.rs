@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::file::{Attachment, BadFile, MOST_ATTACHMENTS, TextFile};
 use crate::id::ToolCallId;
 pub use crate::image::{BadImage, Image, ImageSource};
 use crate::json;

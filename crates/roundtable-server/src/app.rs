@@ -35,6 +35,8 @@ pub struct Limits {
     pub head_time: Duration,
     /// How many bytes a body may have.
     pub body: usize,
+    /// How many bytes more a message with files may have.
+    pub files: usize,
     /// How long a body may take to come.
     pub body_time: Duration,
     /// How many answers to context requests may be given at once.
@@ -94,6 +96,7 @@ impl Default for Limits {
             connections: CONNECTIONS,
             head_time: Duration::from_secs(30),
             body: 1024 * 1024,
+            files: 9 * 1024 * 1024,
             body_time: Duration::from_secs(30),
             results: MAX_RESULTS,
             wait_budget: Duration::from_secs(25),

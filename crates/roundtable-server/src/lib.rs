@@ -19,6 +19,7 @@
 
 mod access;
 mod app;
+mod attachment;
 mod auth;
 mod bounds;
 mod camel;

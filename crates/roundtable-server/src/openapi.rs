@@ -30,6 +30,8 @@ pub(crate) enum Answer {
     Events,
     /// A WebSocket.
     Upgrade,
+    /// The bytes of a file.
+    Bytes,
 }
 
 /// A parameter in the path, the query or a header.
@@ -186,6 +188,12 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
                 "content": { "text/event-stream": { "schema": { "type": "string" } } },
             },
             "204": { "description": "The session is over, and you have received all events." },
+        }),
+        Answer::Bytes => json!({
+            "200": {
+                "description": "The file, as a download.",
+                "content": { "*/*": { "schema": { "type": "string", "format": "binary" } } },
+            },
         }),
         Answer::Upgrade => json!({ "101": { "description": "A WebSocket with JSON frames." } }),
     };

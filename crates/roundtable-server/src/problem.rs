@@ -149,7 +149,7 @@ impl From<Error> for Problem {
             Error::Id(error) => Self::bad_request("invalid", error.to_string()),
             Error::Delete(error) => Self::new(StatusCode::CONFLICT, "conflict", error.to_string()),
             Error::Import(error) => Self::bad_request("invalid", error.to_string()),
-            error @ (Error::Model(_) | Error::Image(_) | Error::Json(_)) => {
+            error @ (Error::Model(_) | Error::Image(_) | Error::File(_) | Error::Json(_)) => {
                 Self::bad_request("invalid", error.to_string())
             }
             Error::Search(error) => error.into(),

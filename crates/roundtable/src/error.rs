@@ -5,7 +5,7 @@ use roundtable_backend::{DeleteError, OpenError};
 use roundtable_core::Reject;
 use roundtable_core::context_request::ContextRequest;
 use roundtable_core::id::ParseIdError;
-use roundtable_core::message::BadImage;
+use roundtable_core::message::{BadFile, BadImage};
 use roundtable_core::stage::InvalidName;
 use roundtable_debate::{ImportError, UnknownMode};
 use roundtable_engine::EngineError;
@@ -44,6 +44,9 @@ pub enum Error {
     /// An image cannot be shown to models.
     #[error(transparent)]
     Image(#[from] BadImage),
+    /// A file cannot be sent with a message.
+    #[error(transparent)]
+    File(#[from] BadFile),
     /// A search is refused.
     #[error(transparent)]
     Search(#[from] SearchError),

@@ -1,5 +1,6 @@
 //! `roundtable chat`: a conversation with a team, at the terminal.
 
+mod attachment;
 mod input;
 mod show;
 mod talk;
@@ -26,6 +27,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) const HELP: &str = "\
+/attach FILE  send a text file or an image with the next message
 /new          start another conversation
 /stop         stop the answer; Ctrl-C does the same
 /regenerate   answer the last message again

@@ -1,13 +1,16 @@
 //! The loop of a conversation: a line is typed, its round is shown, until someone leaves.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use roundtable::chat::{Message, Team};
 use roundtable::core::input::Command;
+use roundtable::core::message::Attachment;
 use roundtable::core::session::Session as State;
 use roundtable::driver::{Subscription, Update};
 use roundtable::prelude::*;
 
+use super::attachment;
 use super::input::{Input, Line};
 use super::show::Show;
 use crate::approval;
@@ -29,11 +32,14 @@ pub(super) struct Talk {
     updates: Subscription,
     input: Input,
     show: Show,
+    /// The files that go with the next message.
+    attached: Vec<Attachment>,
 }
 
 /// What a line asks for.
 enum Wish<'a> {
     Say(&'a str),
+    Attach(&'a str),
     New,
     Stop,
     Regenerate,
@@ -50,6 +56,7 @@ impl<'a> Wish<'a> {
             "/regenerate" => Self::Regenerate,
             "/help" => Self::Help,
             "/quit" | "/exit" => Self::Leave,
+            _ if line.starts_with("/attach ") => Self::Attach(line["/attach ".len()..].trim()),
             _ if line.starts_with('/') && !line.contains(char::is_whitespace) => {
                 Self::Unknown(line)
             }
@@ -63,7 +70,8 @@ impl Talk {
         let state = session.state().await?;
         let updates = session.updates(Since::After(state.head)).await?;
         let (input, show) = (Input::new(), Show::default());
-        Ok(Self { engine, session, team, state, updates, input, show })
+        let attached = Vec::new();
+        Ok(Self { engine, session, team, state, updates, input, show, attached })
     }
 
     pub fn greet(&mut self, config: &Config) {
@@ -186,6 +194,10 @@ impl Talk {
                 self.show.whole(&format!("Unknown command {name}. /help lists the commands."));
                 return Ok(None);
             }
+            Wish::Attach(path) => {
+                self.attach(Path::new(path));
+                return Ok(None);
+            }
             Wish::Stop if !self.is_busy() => {
                 self.show.whole("Nothing is running.");
                 return Ok(None);
@@ -206,8 +218,23 @@ impl Talk {
         Ok(None)
     }
 
-    /// Sends a message. What was asked between rounds is answered by it.
-    async fn say(&self, text: &str) -> roundtable::Result<roundtable::ports::Receipt> {
+    /// Reads a file that goes with the next message.
+    fn attach(&mut self, path: &Path) {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        let said = match attachment::read(path, &name) {
+            Ok(attachment) => {
+                let kind = attachment.media_type().to_owned();
+                self.attached.push(attachment);
+                format!("Attached {name} ({kind}). It goes with your next message.")
+            }
+            Err(error) => format!("{error:#}"),
+        };
+        self.show.whole(&said);
+    }
+
+    /// Sends a message with what was attached. What was asked between rounds is answered by it.
+    async fn say(&mut self, text: &str) -> roundtable::Result<roundtable::ports::Receipt> {
         let id = format!("msg_{}", self.engine.driver().parts().ids.fresh());
         let asked = self.state.required().filter(|request| request.about.waiting_call().is_none());
         let results: Vec<ContextResult> = asked
@@ -215,7 +242,11 @@ impl Talk {
             .map(|request| ContextResult::found(request.id.clone(), text))
             .collect();
         let context = self.session.context(&id, None)?;
-        self.session.send(Message::new(context, text).answering(results)).await
+        let message = Message::new(context, text).answering(results);
+        let attached = self.attached.iter().cloned();
+        let receipt = self.session.send(attached.fold(message, Message::attach)).await?;
+        self.attached.clear();
+        Ok(receipt)
     }
 
     async fn stop(&mut self) -> anyhow::Result<()> {

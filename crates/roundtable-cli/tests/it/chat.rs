@@ -74,3 +74,25 @@ fn the_demo_of_tabs_finds_nothing_in_the_wrong_conversation() {
     assert_eq!([own("abc", "ORANGE-7"), own("xyz", "VIOLET-3")], [2, 2], "{out}");
     assert_eq!([own("abc", "VIOLET-3"), own("xyz", "ORANGE-7")], [0, 0], "{out}");
 }
+
+#[test]
+fn a_file_goes_with_the_next_message_and_with_no_other() {
+    let home = Home::new();
+    let notes = home.write("notes.txt", "canary-file");
+    let lines = format!(
+        "/attach {}\n/attach {}\n/attach {}/nowhere\nRead this.\nAnd now?\n",
+        notes.display(),
+        home.path().display(),
+        home.path().display(),
+    );
+    let ran = typed(&home, &[], &lines);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for note in ["Attached notes.txt (text/plain).", "is not a file", "cannot read"] {
+        assert!(ran.err.contains(note), "{note}: {}", ran.err);
+    }
+    let events = home.json(&["show", &home.session()]);
+    let files = events.iter().filter_map(|event| event["data"]["files"].as_array());
+    let files: Vec<_> = files.collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!(files[0][0]["text"], "canary-file");
+}

@@ -94,8 +94,8 @@ fn context(value: Value) -> Result<Body, serde_json::Error> {
 static KINDS: [Kind; 38] = [
     Kind::new("session_opened", session).after(&[legacy::session_opened]),
     Kind::new("session_forked", session),
-    Kind::new("session_input_accepted", session).after(&[same, same]),
-    Kind::new("session_input_edited", session),
+    Kind::new("session_input_accepted", session).after(&[same, same, same]),
+    Kind::new("session_input_edited", session).after(&[same]),
     Kind::new("session_input_dropped", session),
     Kind::new("session_paused", session),
     Kind::new("session_resumed", session),

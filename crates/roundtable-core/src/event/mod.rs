@@ -18,7 +18,7 @@ use crate::context_request::{ContextRequest, ContextResult};
 use crate::digest::Digest;
 use crate::id::{AgentId, ContextRequestId, SessionId, ToolCallId, TurnId};
 use crate::job::JobOutcome;
-use crate::message::{Citation, Image, Reasoning};
+use crate::message::{Citation, Image, Reasoning, TextFile};
 use crate::message_context::MessageContext;
 use crate::prompt::OutputSchema;
 use crate::scope::Place;
@@ -150,6 +150,9 @@ pub struct AcceptedInput {
     /// The pictures that are shown with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// The text files that are sent with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<TextFile>,
     /// What the whole session may spend from here on, where the input changes that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,

@@ -144,6 +144,7 @@ impl Session {
             sender: "Roundtable".to_owned(),
             text: None,
             images: Vec::new(),
+            files: Vec::new(),
             limits: None,
             to: None,
         };

@@ -129,7 +129,7 @@ impl Window {
         let Brief { name, system, ask, output, history } = brief;
         let system = Some(system.as_str()).filter(|system| !system.is_empty());
         let begun = Context::new(&ask, system, at);
-        let shown = self.pictures(begins);
+        let shown = self.attachments(begins);
         let context = if shown.is_empty() { begun } else { begun.showing(shown) };
         let prompting = Prompting { name, output, history };
         let utterance = self.silence(begins);
@@ -185,13 +185,13 @@ impl Window {
         Some(brief)
     }
 
-    /// The pictures that a seat is shown.
-    fn pictures(&self, begins: &Begins<'_>) -> Vec<Part> {
+    /// The files and images that a seat is given.
+    fn attachments(&self, begins: &Begins<'_>) -> Vec<Part> {
         let Task::Seat { stage, .. } = begins.task else { return Vec::new() };
         let own = self.find_round(begins.round);
         let viewer = own.and_then(|own| own.viewer(*stage, begins.agent));
         let shown = own.zip(viewer.as_ref()).map(|(own, viewer)| RoundView::of(own, viewer));
-        shown.iter().flat_map(pictures).collect()
+        shown.iter().flat_map(attachments).collect()
     }
 
     /// The rounds before a round or an aside that count, as far as someone knows of them.
@@ -307,18 +307,21 @@ fn skip(rounds: &[RoundView<'_>], told: &[Message], room: u64) -> usize {
     skipped
 }
 
-/// A round, as the transcript tells it: its text, and the pictures that were shown.
+/// A round, as the transcript tells it: its text, and the files and images that were sent.
 fn told_round(round: &RoundView<'_>, text: &str) -> Message {
     let (number, provided) = (round.number().to_string(), provided_text(round));
     let mut told = Message::user(["\n[Round ", &number, "]\n", &provided, text].concat());
-    told.parts.extend(pictures(round));
+    told.parts.extend(attachments(round));
     told
 }
 
-/// The pictures that a round's input shows.
-fn pictures<'a>(round: &RoundView<'a>) -> impl Iterator<Item = Part> + use<'a> {
-    let images = round.input().map(|input| input.images.as_slice()).unwrap_or_default();
-    images.iter().cloned().map(Part::Image)
+/// The files and images that a round's input has.
+fn attachments<'a>(round: &RoundView<'a>) -> impl Iterator<Item = Part> + use<'a> {
+    let input = round.input();
+    let files = input.map(|input| input.files.as_slice()).unwrap_or_default();
+    let images = input.map(|input| input.images.as_slice()).unwrap_or_default();
+    let files = files.iter().map(|file| Part::Text { text: file.quoted() });
+    files.chain(images.iter().cloned().map(Part::Image))
 }
 
 fn mark_of<'a>(session: &'a Session, round: &RoundRecord) -> Option<&'a Mark> {

@@ -25,6 +25,7 @@ mod context_results;
 mod depth;
 mod effects;
 mod failed_rounds;
+mod files;
 mod forks;
 mod host;
 mod images;

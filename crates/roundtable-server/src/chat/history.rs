@@ -11,6 +11,7 @@ use roundtable::core::id::{AgentId, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::{self, AttachmentEntry};
 use crate::operation::Call;
 use crate::problem::Problem;
 use crate::scopes::Scopes;
@@ -86,6 +87,10 @@ pub(crate) struct MessageEntry {
     pub number: u64,
     pub role: MessageRole,
     pub content: String,
+    /// Its images and files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub attachments: Vec<AttachmentEntry>,
     pub status: MessageStatus,
     /// Name of the person who sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,6 +218,7 @@ impl Log {
         let Some(round) = scopes.round(event.place.round.as_ref()) else { return Ok(None) };
         let text = self.read(said.seq, 1).await?;
         let (content, sender) = text.first().map(|event| words(event)).unwrap_or_default();
+        let attachments = text.first().map(|event| attachment::list(event)).unwrap_or_default();
         let agent = scopes.turn(event.place.turn.as_ref()).map(|turn| turn.agent.clone());
         let (role, status) = match &event.body {
             Body::Turn(TurnEvent::TurnEnded { outcome, .. }) => {
@@ -225,6 +231,7 @@ impl Log {
             number: said.number,
             role,
             content,
+            attachments,
             status,
             sender,
             agent_id: agent.filter(|_| role == MessageRole::Assistant),

@@ -8,6 +8,7 @@ use roundtable::ports::{CommandKey, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::{self, NewAttachment};
 use crate::feed::Position;
 use crate::key::Key;
 use crate::operation::Call;
@@ -32,6 +33,10 @@ pub(crate) struct SendRequest {
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub message_id: Option<String>,
+    /// Images and text files that are sent with it.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub attachments: Vec<NewAttachment>,
     /// Client metadata.
     #[serde(default)]
     pub metadata: Option<Metadata>,
@@ -76,6 +81,8 @@ pub(crate) struct Sent {
 
 pub(super) async fn send(call: Call, asked: SendRequest) -> Result<Sent, Problem> {
     let (sessions, caller) = (&call.app.sessions, &call.principal);
+    // What cannot be sent opens no conversation.
+    let attachments = attachment::read(&asked.attachments)?;
     let request = asked.message_id.clone().or(call.key.as_ref().map(|key| key.text().to_owned()));
     let name = asked.conversation_id.as_deref();
     let id = sessions.conversation_id(caller, name, request.as_deref())?;
@@ -100,6 +107,7 @@ pub(super) async fn send(call: Call, asked: SendRequest) -> Result<Sent, Problem
         }
     };
     let message = Message::new(context.clone(), asked.content).on_busy(asked.on_busy.into());
+    let message = attachments.into_iter().fold(message, Message::attach);
     let (handle, digest) = (sessions.get(&session), call.key.as_ref().map(Key::digest));
     let receipt = call.app.stored(handle.send_request(message, digest)).await?;
     drop(turn);

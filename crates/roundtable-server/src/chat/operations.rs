@@ -3,6 +3,7 @@
 use http::Method;
 
 use super::{history, message, open, stream};
+use crate::attachment;
 use crate::operation::{Does, Operation};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -20,6 +21,7 @@ pub(crate) fn operations() -> Vec<Operation> {
                 "/api/conversations/{conversationId}/messages",
                 "Send a message to a conversation. An unknown name opens a conversation. Read the events to get the answers.",
             )
+            .takes_files()
             .frames("message"),
         Operation::on_session("listMessages", Does::Reads, history::list)
             .http(
@@ -28,6 +30,11 @@ pub(crate) fn operations() -> Vec<Operation> {
                 "List the messages of a session in pages: the newest, or those before, after or around a message.",
             )
             .frames("messages"),
+        Operation::download("getAttachment", attachment::get).http(
+            Method::GET,
+            "/api/sessions/{sessionId}/attachments/{attachmentId}",
+            "Downloads an image or a file of a message.",
+        ),
         Operation::on_session("editMessage", Does::Changes, message::edit)
             .http(
                 Method::POST,

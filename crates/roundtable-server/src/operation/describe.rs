@@ -38,7 +38,11 @@ impl Operation {
             what: endpoint.summary,
             params: self.params(endpoint, has_body),
             body: has_body.then_some(self.input.within),
-            answer: if self.waits { Answer::Round(answer) } else { Answer::Json(answer) },
+            answer: match () {
+                () if self.waits => Answer::Round(answer),
+                () if self.downloads => Answer::Bytes,
+                () => Answer::Json(answer),
+            },
             problems: self.problems(),
         }
     }
@@ -64,6 +68,12 @@ impl Operation {
     }
 
     fn problems(&self) -> Vec<(u16, &'static str)> {
+        let mut problems = self.usual_problems();
+        problems.extend(&self.problems);
+        problems
+    }
+
+    fn usual_problems(&self) -> Vec<(u16, &'static str)> {
         match (self.does, self.target) {
             (Does::Reads, Target::Nothing) => vec![(400, "Invalid parameter.")],
             (Does::Reads, Target::Session) => vec![(400, "Invalid parameter."), NOT_FOUND],

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 
 use super::{Call, Envelope, Operation, OperationAnswer, SESSION, prefer};
-use crate::app::App;
+use crate::app::{App, Limits};
 use crate::auth::Principal;
 use crate::debate::{Caller, Silent};
 use crate::json;
@@ -80,7 +80,12 @@ impl Operation {
         let (target, key) = (path.remove(SESSION), key::header(&parts.headers));
         let fields = async {
             let mut fields = match parts.method == Method::POST {
-                true => object(&parts.headers, body, &app).await?,
+                true => {
+                    let more = if self.takes_files { app.limits.files } else { 0 };
+                    let body_limit = app.limits.body.saturating_add(more);
+                    let limits = Limits { body: body_limit, ..app.limits.clone() };
+                    object(&parts.headers, body, &limits).await?
+                }
                 false => query(&parts, readings)?,
             };
             for (name, value) in path {
@@ -107,6 +112,7 @@ impl Operation {
             }
             OperationAnswer::Json(value) => Json(value).into_response(),
             OperationAnswer::Export(export) => export.into_response(),
+            OperationAnswer::Download(download) => download.into_response(),
         }
     }
 }
@@ -162,8 +168,12 @@ fn refuse_second(name: &str, is_second: bool) -> Result<(), Problem> {
     Err(Problem::bad_request("invalid", format!("duplicate parameter {name}; send it once")))
 }
 
-async fn object(headers: &HeaderMap, body: Body, app: &App) -> Result<Map<String, Value>, Problem> {
-    match json::parse(&json::read(headers, body, &app.limits).await?)? {
+async fn object(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+) -> Result<Map<String, Value>, Problem> {
+    match json::parse(&json::read(headers, body, limits).await?)? {
         Value::Object(fields) => Ok(fields),
         _ => {
             let what = "the body must be a JSON object; GET /openapi.json describes it";

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::attachment::Download;
 use crate::auth::Principal;
 use crate::debate::{Caller, Watch};
 use crate::export::Export;
@@ -174,6 +175,8 @@ pub(crate) enum OperationAnswer {
     Json(Value),
     /// A text that may be too long to be held several times.
     Export(Export),
+    /// The bytes of a file.
+    Download(Download),
 }
 
 impl OperationAnswer {
@@ -182,6 +185,7 @@ impl OperationAnswer {
         match self {
             Self::Json(value) => Ok(value),
             Self::Export(export) => value(export.inline()?),
+            Self::Download(download) => value(download),
         }
     }
 }
@@ -203,6 +207,12 @@ pub(crate) struct Operation {
     pub output: Type,
     /// Whether the answer may come while its round is still running.
     pub waits: bool,
+    /// Whether its body may have files in it.
+    pub takes_files: bool,
+    /// Whether its answer is the bytes of a file.
+    pub downloads: bool,
+    /// What else may go wrong, besides what may with every operation of its sort.
+    pub problems: Vec<(u16, &'static str)>,
     run: Run,
 }
 
@@ -264,6 +274,24 @@ impl Operation {
         Self::new::<I, O>(name, Does::Reads, Target::Session, run)
     }
 
+    /// An operation on one session whose answer is a file.
+    pub fn download<I, F>(name: &'static str, run: fn(Call, Authorized<SessionId>, I) -> F) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Future<Output = Result<Download, Problem>> + Send + 'static,
+    {
+        let run: Run = Box::new(move |call, session, fields| {
+            async move {
+                let session = session.ok_or_else(|| Problem::no_session(""))?;
+                let input = call.read(&fields)?;
+                run(call, session, input).await.map(OperationAnswer::Download)
+            }
+            .boxed()
+        });
+        let operation = Self::new::<I, Download>(name, Does::Reads, Target::Session, run);
+        Self { downloads: true, ..operation }
+    }
+
     fn new<I: JsonSchema, O: JsonSchema>(
         name: &'static str,
         does: Does,
@@ -281,6 +309,9 @@ impl Operation {
             input: Type::of::<I>(),
             output: Type::of::<O>(),
             waits: false,
+            takes_files: false,
+            downloads: false,
+            problems: Vec::new(),
             run,
         }
     }
@@ -309,6 +340,20 @@ impl Operation {
     pub fn frames(mut self, name: &'static str) -> Self {
         self.web_socket = Some(name);
         self.socket_io = Some(name);
+        self
+    }
+
+    /// The same, where the body may have files in it.
+    #[must_use]
+    pub fn takes_files(mut self) -> Self {
+        self.takes_files = true;
+        self
+    }
+
+    /// The same, where this may go wrong as well.
+    #[must_use]
+    pub fn problem(mut self, status: u16, what: &'static str) -> Self {
+        self.problems.push((status, what));
         self
     }
 

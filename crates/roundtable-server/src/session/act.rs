@@ -5,12 +5,14 @@ use roundtable::core::MessageContext;
 use roundtable::core::budget::Limits;
 use roundtable::core::id::SessionId;
 use roundtable::core::input::{Command, OnBusy, Say};
+use roundtable::core::message::Attachment;
 
 use roundtable::ports::Owner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::provide::answers;
+use crate::attachment::{self, NewAttachment};
 use crate::debate::ask::Budget;
 use crate::feed::Position;
 use crate::operation::{Call, Nothing};
@@ -69,6 +71,10 @@ pub(crate) struct SayRequest {
     #[serde(default)]
     #[schemars(length(min = 1, max = 100), extend("default" = "User"))]
     pub sender: Option<String>,
+    /// Images and text files that are sent with it.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub attachments: Vec<NewAttachment>,
     /// What to do if a round is running.
     #[serde(default)]
     pub on_busy: Busy,
@@ -104,6 +110,7 @@ struct Message {
     on_busy: Busy,
     results: Vec<ContextResult>,
     limits: Option<Limits>,
+    attachments: Vec<Attachment>,
 }
 
 pub(super) async fn say(
@@ -112,6 +119,7 @@ pub(super) async fn say(
     asked: SayRequest,
 ) -> Result<CommandAnswer, Problem> {
     let message = Message {
+        attachments: attachment::read(&asked.attachments)?,
         text: Some(asked.text),
         sender: asked.sender,
         on_busy: asked.on_busy,
@@ -127,6 +135,7 @@ pub(super) async fn go_on(
     asked: GoOnRequest,
 ) -> Result<CommandAnswer, Problem> {
     let message = Message {
+        attachments: Vec::new(),
         text: None,
         sender: None,
         on_busy: asked.on_busy,
@@ -146,17 +155,16 @@ async fn open_round(
         call.by.check(&call.app.sessions.get(&session).state().await?, &results)?;
     }
     let message_id = call.app.sessions.message_id(call.key.as_ref(), session.id());
-    let command = Command::Say(Say {
-        context: MessageContext::new(&message_id, session.id(), None)?,
+    let say = Say {
         sender: message.sender.unwrap_or_else(|| "User".to_owned()),
         text: message.text,
-        to: None,
-        images: Vec::new(),
         on_busy: message.on_busy.into(),
         results,
         limits: message.limits,
-    });
-    let mut stored = begin_round(&call, &session, command).await?;
+        ..Say::new(MessageContext::new(&message_id, session.id(), None)?)
+    };
+    let say = message.attachments.into_iter().fold(say, Say::with);
+    let mut stored = begin_round(&call, &session, Command::Say(say)).await?;
     stored.message_id = Some(message_id);
     stored.warnings.splice(0..0, warnings);
     Ok(stored)

@@ -23,7 +23,9 @@ fn reading() -> Vec<Operation> {
                 "/api/search",
                 "Finds messages in sessions of any kind: by words, by meaning, or by both. The best first.",
             )
-            .frames("search"),
+            .frames("search")
+            .problem(404, "There is no such conversation, or it is not yours.")
+            .problem(409, "Semantic search needs an embedder, and the server has none."),
         Operation::on_session("getSession", Does::Reads, read::show)
             .http(Method::GET, "/api/sessions/{sessionId}", "Get a session of any kind.")
             .frames("session"),
@@ -51,6 +53,7 @@ fn talking() -> Vec<Operation> {
                 "/api/sessions/{sessionId}/messages",
                 "Send a message to a session. Its round starts after the running one. Read the events to get the answers.",
             )
+            .takes_files()
             .frames("say"),
         Operation::on_session("continueSession", Does::Adds, act::go_on)
             .http(

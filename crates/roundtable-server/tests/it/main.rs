@@ -8,6 +8,7 @@
 )]
 
 mod access;
+mod attachments;
 mod caller;
 mod cancel;
 mod client;

@@ -5,7 +5,7 @@ use roundtable_core::context_request::ContextResult;
 use roundtable_core::digest::Digest;
 use roundtable_core::id::CommandId;
 use roundtable_core::input::{Command, OnBusy, Say};
-use roundtable_core::message::Image;
+use roundtable_core::message::{Attachment, Image};
 use roundtable_ports::{CommandKey, Receipt};
 
 use crate::error::Result;
@@ -24,6 +24,7 @@ impl Message {
             text: Some(text.into()),
             to: None,
             images: Vec::new(),
+            files: Vec::new(),
             on_busy: OnBusy::Queue,
             results: Vec::new(),
             limits: None,
@@ -42,6 +43,12 @@ impl Message {
     pub fn showing(mut self, images: Vec<Image>) -> Self {
         self.0.images = images;
         self
+    }
+
+    /// The same, with one more image or text file.
+    #[must_use]
+    pub fn attach(self, attachment: Attachment) -> Self {
+        Self(self.0.with(attachment))
     }
 
     /// The same, with what to do while a round is open.

@@ -4,7 +4,7 @@ use crate::budget::{Exhausted, Limits};
 use crate::context_request::ContextRequest;
 use crate::event::{AcceptedInput, Body, SessionEvent};
 use crate::input::{Env, OnBusy, Say};
-use crate::message::Image;
+use crate::message::{Image, MOST_ATTACHMENTS};
 use crate::message_context::MessageContext;
 use crate::reject::Reject;
 use crate::scope::Place;
@@ -20,6 +20,7 @@ impl Session {
         self.check_context(&say.context)?;
         self.check_text(say.text.as_deref())?;
         self.check_images(say)?;
+        self.check_files(say)?;
         self.check_whisper(say)?;
         self.check_room(say.on_busy)?;
         let limits = say.limits.map(|limits| self.raised(limits)).transpose()?;
@@ -36,6 +37,7 @@ impl Session {
             sender: say.sender.clone(),
             text: say.text.clone(),
             images: say.images.clone(),
+            files: say.files.clone(),
             limits,
             to: say.to.clone(),
         };
@@ -119,6 +121,26 @@ impl Session {
             });
         }
         Ok(())
+    }
+
+    /// Files count like the message that they are sent with; together they have its size at most.
+    fn check_files(&self, say: &Say) -> Result<(), Reject> {
+        let invalid = |what: String| Err(Reject::Invalid { what });
+        let count = say.files.len() + say.images.len();
+        if count > MOST_ATTACHMENTS {
+            return invalid(format!(
+                "a message may have {MOST_ATTACHMENTS} files and images at most, not {count}"
+            ));
+        }
+        if say.text.is_none() && !say.files.is_empty() {
+            return invalid("a file needs a message; say what the agents are to do with it".into());
+        }
+        for (index, file) in say.files.iter().enumerate() {
+            let bad = |error| Reject::Invalid { what: format!("file {}: {error}", index + 1) };
+            file.check().map_err(bad)?;
+        }
+        let bytes = say.files.iter().map(|file| file.name.len() + file.text.len()).sum();
+        self.check_bytes("the text of all files", bytes)
     }
 
     pub(crate) fn check_bytes(&self, what: &str, bytes: usize) -> Result<(), Reject> {
