@@ -6,14 +6,10 @@ use roundtable::prelude::*;
 
 async fn say_once(session: &Session, message_id: &str, text: &str) -> roundtable::Result<Receipt> {
     let say = Say {
-        context: MessageContext::new(message_id, session.id(), None)?,
         sender: "Maria".to_owned(),
         text: Some(text.to_owned()),
-        to: None,
-        images: Vec::new(),
-        limits: None,
         on_busy: OnBusy::Interrupt, // or Queue, or Reject
-        results: Vec::new(),
+        ..Say::new(MessageContext::new(message_id, session.id(), None)?)
     };
     session.command_once(Command::Say(say), CommandId::new(message_id)?).await
 }

@@ -105,6 +105,7 @@ impl Say {
 }
 
 /// What a caller wants.
+#[expect(clippy::large_enum_variant, reason = "most commands are messages")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {

@@ -39,18 +39,18 @@ pub(crate) struct ProblemBody {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem {
     pub status: StatusCode,
-    pub body: ProblemBody,
+    pub body: Box<ProblemBody>,
     /// After how many seconds another try makes sense, where that is known.
     pub retry_after: Option<u64>,
     /// Required context requests without an answer. Each transport has its own way to answer them.
-    missing: Vec<Request>,
+    missing: Box<[Request]>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, reason: &str, error: impl Into<String>) -> Self {
         let (error, reason) = (error.into(), reason.to_owned());
-        let body = ProblemBody { error, reason, more: Map::new() };
-        Self { status, body, retry_after: None, missing: Vec::new() }
+        let body = Box::new(ProblemBody { error, reason, more: Map::new() });
+        Self { status, body, retry_after: None, missing: Box::default() }
     }
 
     pub fn bad_request(reason: &str, error: impl Into<String>) -> Self {
@@ -242,7 +242,7 @@ impl From<Reject> for Problem {
             Reject::ContextRequired { missing } => {
                 let listed: Vec<_> = missing.iter().map(ContextRequest::from).collect();
                 let problem = of(StatusCode::CONFLICT, "context_required");
-                Self { missing, ..problem.with("contextRequests", json!(listed)) }
+                Self { missing: missing.into(), ..problem.with("contextRequests", json!(listed)) }
             }
             Reject::NotActive { .. } => of(StatusCode::CONFLICT, "not_active"),
             Reject::Busy { round } => {

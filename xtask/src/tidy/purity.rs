@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::{DependencyKind, Metadata, Node, NodeDep, PackageId};
+use cargo_metadata::{DepKindInfo, DependencyKind, Metadata, Node, NodeDep, PackageId};
 
 use super::text::{lines_with, lines_with_std};
 use super::{Finding, SourceFile};
@@ -67,8 +67,13 @@ fn refused(krate: &str, name: &str) -> Option<Finding> {
 }
 
 fn normal_dependencies(node: &Node) -> Vec<&PackageId> {
+    // Nothing is built for a browser, and what clocks need there brings in half of a runtime.
+    let is_native = |info: &&DepKindInfo| {
+        info.target.as_ref().is_none_or(|target| !target.to_string().contains("wasm"))
+    };
     let is_normal = |dependency: &&NodeDep| {
-        dependency.dep_kinds.iter().any(|info| info.kind == DependencyKind::Normal)
+        let mut kinds = dependency.dep_kinds.iter().filter(is_native);
+        kinds.any(|info| info.kind == DependencyKind::Normal)
     };
     node.deps.iter().filter(is_normal).map(|dependency| &dependency.pkg).collect()
 }

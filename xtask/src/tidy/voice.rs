@@ -142,7 +142,7 @@ fn denial(text: &str) -> Option<String> {
     words.windows(3).enumerate().find_map(|(at, window)| {
         let before = at.checked_sub(1).map_or("", |before| words[before]);
         let is_denial = matches!(window[0], "is" | "are") && window[1] == "no";
-        let is_plain = before.ends_with("there")
+        let is_plain = before.to_lowercase().ends_with("there")
             || matches!(window[2], "longer" | "more" | "less" | "fewer" | "such");
         (is_denial && !is_plain).then(|| window.join(" "))
     })

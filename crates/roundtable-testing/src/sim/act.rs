@@ -21,6 +21,7 @@ pub enum Sight {
 }
 
 /// Something that a client does.
+#[expect(clippy::large_enum_variant, reason = "a simulation has a few dozen of them")]
 #[derive(Debug, Clone)]
 pub enum Act {
     /// Opens its session.

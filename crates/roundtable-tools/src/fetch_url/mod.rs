@@ -55,7 +55,7 @@ pub enum SetupError {
     /// TLS is not available.
     #[error("TLS is not available")]
     Tls(#[from] rustls::Error),
-    /// There is no client.
+    /// The HTTP client cannot be built.
     #[error("no HTTP client can be made")]
     Client(#[from] reqwest::Error),
 }

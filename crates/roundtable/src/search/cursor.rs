@@ -57,7 +57,7 @@ mod tests {
             Search::new("hill"),
             search.clone().mode(SearchMode::Hybrid),
             search.clone().tenant(None),
-            search.clone().with_archived(),
+            search.with_archived(),
         ];
         for other in others {
             assert_eq!(Cursor::parse(&text, &other), None, "{other:?}");
