@@ -13,7 +13,6 @@ use roundtable_core::input::Command;
 use roundtable_core::program::{
     Act, Aside, Brief, Done, Program, Progress, RoundView, SeatView, SessionView, Step,
 };
-use roundtable_core::prompt::TEMPLATE;
 use roundtable_core::session::{Mark, Session};
 use roundtable_core::settings::{ProgramRef, Settings};
 use roundtable_core::stage::Name;
@@ -63,7 +62,7 @@ impl Program for Debate {
     type Rules = Rules;
     type State = State;
     const NAME: Name = Self::KIND;
-    const VERSION: u32 = TEMPLATE;
+    const VERSION: u32 = 5;
 
     fn check(&self, rules: &Rules, opening: &Opening) -> Result<(), String> {
         rules.check(opening)

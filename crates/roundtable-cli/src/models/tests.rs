@@ -138,7 +138,7 @@ fn what_is_there_is_not_fetched_again_and_what_is_damaged_is() {
     let mended = Machine { packagers: Vec::new(), ..machine };
     mended.fetch().unwrap();
     std::fs::write(mended.models().join("abc"), "abd").unwrap();
-    assert!(mended.fetch().unwrap_err().starts_with("Letters could not be fetched"));
+    assert!(mended.fetch().unwrap_err().starts_with("cannot download Letters"));
     let mended = mended.that("mkdir downloaded && cp ../../../made.whl downloaded/x.whl");
     mended.fetch().unwrap();
     assert_eq!(std::fs::read(mended.models().join("abc")).unwrap(), b"abc");

@@ -83,7 +83,7 @@ fn a_newer_file_is_refused_by_every_command_with_what_to_do() {
         assert_eq!(
             err,
             format!(
-                "error: {file} has format 99; this build supports formats up to 7: update roundtable, or choose another data directory\n"
+                "error: {file} has format 99; this build supports formats up to 8: update roundtable, or choose another data directory\n"
             )
         );
     }

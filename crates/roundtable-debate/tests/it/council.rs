@@ -5,7 +5,7 @@ use roundtable_debate::Mode;
 use super::{Asked, Wish, fitting, position};
 
 #[test]
-fn all_answer_then_all_rank_then_the_chair_decides_then_it_is_analysed() {
+fn all_answer_then_all_rank_then_the_chair_decides_then_it_is_analyzed() {
     let mut hall = Wish::judged(Mode::Council).open();
     hall.first(fitting);
     assert_eq!(
@@ -18,7 +18,7 @@ fn all_answer_then_all_rank_then_the_chair_decides_then_it_is_analysed() {
             "bob rank",
             "cyd rank",
             "chair verdict",
-            "judge analyse"
+            "judge analyze"
         ]
     );
 }
