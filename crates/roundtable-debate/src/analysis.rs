@@ -43,7 +43,7 @@ pub struct Disagreement {
 pub struct Analysis {
     /// Agreement from 0 (opposed) to 1 (unanimous).
     pub agreement: f64,
-    /// The view of one agent.
+    /// Groups of agents with the same view.
     pub clusters: Vec<Cluster>,
     /// Common ground.
     pub common_ground: Vec<String>,

@@ -1,4 +1,4 @@
-//! What an agent came to in a round: in short, and in full.
+//! The response of an agent in a round: in short, and in full.
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};

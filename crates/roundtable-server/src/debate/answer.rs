@@ -1,4 +1,4 @@
-//! What a call for a round is answered with: what the round came to, and what to do now.
+//! The answer to a call for a round: its findings, and what to do next.
 
 use roundtable::debate::{Findings, RoundStatus};
 use schemars::JsonSchema;

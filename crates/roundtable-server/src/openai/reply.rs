@@ -198,7 +198,7 @@ impl Reply {
         Some(Piece::End(finish, self.tokens))
     }
 
-    /// What a panel came to.
+    /// The report of a panel.
     fn report(&mut self) -> Vec<Piece> {
         let Some(events) = &self.panel else { return Vec::new() };
         let record = Record::fold(&self.session, events.iter().map(AsRef::as_ref));

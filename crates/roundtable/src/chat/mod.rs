@@ -27,8 +27,7 @@
 //! will carry. There is no way to send without them (R001-9):
 //!
 //! ```compile_fail
-//! # async fn main() {
-//! # let chat: roundtable::Session = todo!();
+//! # async fn example(chat: &roundtable::Session) {
 //! chat.send("Hello").await;
 //! # }
 //! ```
